@@ -1,0 +1,1 @@
+"""What GPUs cost: bills and contracts."""

@@ -1,0 +1,1 @@
+"""Who holds GPUs: Kubernetes inventory."""

@@ -1,0 +1,1 @@
+"""What GPUs would cost: price lists."""

@@ -1,0 +1,103 @@
+"""What one workload held over a span of hours, and whether that is known well enough to act on."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import polars as pl
+
+KEEP_ANNOTATION = "earnkeep.dev/keep"  # a person's word that a workload stays as it is
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """One workload's devices over a span; hours are GPU-hours."""
+
+    first_held: datetime | None  # naive UTC; None when it held nothing
+    held_hours: float
+    observed_hours: float
+    stuck_hours: float  # part of what was not observed
+    unnamed_hours: float  # held on a device no label or elimination names
+    devices: pl.DataFrame  # one row a device: held_hours, activity_max, memory_used_gib_max, telemetry_level, last_hour
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why a holding must not be acted on."""
+
+    code: str
+    reason: str
+
+
+def holding_of(rows: pl.DataFrame) -> Holding:
+    """Return the holding that rows of the mart `holder_gpu_by_hour` of one workload describe."""
+    devices = (
+        rows.filter(pl.col("gpu_uuid").is_not_null())
+        .group_by("node", "gpu_uuid", "mig_instance_id")
+        .agg(
+            pl.col("held_gpu_hours").sum().alias("held_hours"),
+            pl.col("activity_max").max(),
+            pl.col("memory_used_gib_max").max(),
+            pl.col("telemetry_level").min(),
+            pl.col("hour_start").max().alias("last_hour"),
+        )
+        .sort("node", "gpu_uuid", "mig_instance_id")
+    )
+    return Holding(
+        first_held=_first(rows),
+        held_hours=_total(rows, pl.col("held_gpu_hours")),
+        observed_hours=_total(rows, pl.col("held_gpu_hours") - pl.col("unknown_gpu_hours")),
+        stuck_hours=_total(rows.filter(pl.col("is_stuck")), pl.col("held_gpu_hours")),
+        unnamed_hours=_total(rows.filter(pl.col("gpu_uuid").is_null()), pl.col("held_gpu_hours")),
+        devices=devices,
+    )
+
+
+def doubt_about(holding: Holding, min_coverage_ratio: float) -> Doubt | None:
+    """Return why the telemetry of a holding is not enough; None when it is. Unknown never counts as idle."""
+    if holding.held_hours <= 0:
+        return Doubt("holds_nothing", "held no GPU in the span looked at")
+    unknown_hours = holding.held_hours - holding.observed_hours
+    if unknown_hours <= (1 - min_coverage_ratio) * holding.held_hours:
+        return None
+    share = f"{unknown_hours:,.0f} of {holding.held_hours:,.0f} GPU-hours"
+    if holding.stuck_hours * 2 > unknown_hours:
+        return Doubt(
+            "stuck_telemetry",
+            f"power readings stood still to the last digit for {share}: the exporter is frozen; restart it and wait",
+        )
+    if holding.unnamed_hours * 2 > unknown_hours:
+        return Doubt(
+            "device_unknown",
+            f"no label says which GPU it held for {share}; give the exporter pod labels "
+            "(DCGM_EXPORTER_KUBERNETES=true), or let it hold whole nodes",
+        )
+    return Doubt("telemetry_missing", f"no believable telemetry for {share}; unknown counts as active")
+
+
+def too_young(holding: Holding, span_end: datetime, min_observed_days: int) -> Doubt | None:
+    """Return that a holding is too young to judge; None when it is not."""
+    if holding.first_held is None:
+        return Doubt("holds_nothing", "held no GPU in the span looked at")
+    held_for = span_end - holding.first_held
+    if held_for >= timedelta(days=min_observed_days):
+        return None
+    days = held_for / timedelta(days=1)
+    return Doubt("too_young", f"holds GPUs for {days:.1f} days; needs {min_observed_days} to be judged")
+
+
+def keep_doubt(annotations: str | None) -> Doubt | None:
+    """Return that a person asked to leave the workload alone; `annotations` is a JSON object."""
+    value = json.loads(annotations).get(KEEP_ANNOTATION) if annotations else None
+    if value is None or str(value).lower() == "false":
+        return None
+    return Doubt("kept_on_purpose", f"annotated {KEEP_ANNOTATION}: {value!r}; remove the annotation to get advice")
+
+
+def _total(rows: pl.DataFrame, hours: pl.Expr) -> float:
+    return float(rows.select(hours.sum()).item())
+
+
+def _first(rows: pl.DataFrame) -> datetime | None:
+    first: datetime | None = rows.get_column("hour_start").min()  # type: ignore[assignment]
+    return first

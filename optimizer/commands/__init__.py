@@ -1,0 +1,1 @@
+"""One module per command; the command line imports only the one that is called."""

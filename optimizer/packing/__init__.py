@@ -1,0 +1,1 @@
+"""Exact packing: demand onto GPUs, GPUs onto nodes. Pure."""

@@ -1,0 +1,276 @@
+"""
+Put small inference models that each hold a whole GPU onto MIG slices, and free GPUs and nodes.
+
+Claim: The most memory the workload ever had loaded, and its SM_ACTIVE at p99 of the hourly maxima, both with
+    headroom, fit a slice. Memory is held against the true size of the profile, not its name.
+Saves: The nodes the pool no longer needs once its slices are packed to the proved optimum.
+Gate: Production inference with one GPU per pod, `min_observed_days` of history, SM_ACTIVE observed on a board
+    whose geometry is published. A node that anything else holds a GPU of is never converted.
+Risk: Each pod restarts once; a service of one replica is away for that time.
+Undo: Label the nodes back to whole GPUs, and let the pods ask for whole GPUs again.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from models.catalog.gpus import gpu_model
+from models.catalog.mig import MigProfile, board_of, mig_resource
+from models.domain.recommendation import (
+    Alternative,
+    Candidate,
+    Decision,
+    Demand,
+    Evidence,
+    Proposal,
+    Rejection,
+    Risk,
+    Step,
+    Subject,
+    SubjectKind,
+)
+from models.domain.window import naive_utc
+from models.holding import Doubt, doubt_about, holding_of, keep_doubt, too_young
+from optimizer.facts import Facts, subjects_of
+from optimizer.manifest import Change, Manifest, Runbook, TargetVersions, join_runbooks
+from optimizer.manifests import gpu_request
+from optimizer.manifests.mig_parted import mig_config_map, mig_runbook
+from optimizer.manifests.node_release import release_runbook
+from optimizer.recommender import Recommender
+
+NAME = "mig_consolidation"
+_SM_LEVEL = 3  # telemetry level at which SM_ACTIVE is there
+_SHARED_ELSEWHERE = ("notebook", "dev")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """When a workload fits a slice."""
+
+    min_observed_days: int = 28  # a structural change
+    min_coverage_ratio: float = 0.95  # share of the held hours that must be observed
+    memory_headroom_ratio: float = 0.10  # above the most memory ever seen, start included
+    sm_headroom_ratio: float = 0.20  # above the SM_ACTIVE quantile
+    sm_quantile: float = 0.99  # over the maxima of the hours
+    max_alternatives: int = 3  # the smallest profiles that fit
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """What one replica needs."""
+
+    memory_max_gib: float
+    sm_quantile_ratio: float
+
+
+def find(facts: Facts, settings: Settings) -> Iterator[Candidate]:  # noqa: ARG001, the shape of a recommender
+    """Yield every workload that holds GPUs now; most get a reason why not."""
+    for subject in subjects_of(facts.marts["holder_now"], SubjectKind.WORKLOAD):
+        yield Candidate(subject)
+
+
+def evaluate(candidate: Candidate, facts: Facts, settings: Settings) -> Proposal | Rejection:
+    """Name the slices the workload fits, smallest first, or say why it keeps a whole GPU."""
+    subject = candidate.subject
+    now = facts.of("holder_now", subject)
+    workload = facts.of("workload", subject)
+    doubt = _wrong_kind(now, workload) or _wrong_board(_gpu_models(now, facts))
+    if doubt is not None:
+        return _rejection(subject, doubt)
+    history = facts.of("holder_gpu_by_hour", subject)
+    holding = holding_of(history)
+    doubt = too_young(holding, naive_utc(facts.window.end), settings.min_observed_days) or doubt_about(
+        holding, settings.min_coverage_ratio
+    )
+    if doubt is not None:
+        return _rejection(subject, doubt)
+    need = _need(history, settings)
+    if isinstance(need, Doubt):
+        return _rejection(subject, need)
+    model = _gpu_models(now, facts)[0]
+    profiles = _profiles_that_fit(model, need, settings)
+    if not profiles:
+        return _rejection(subject, _needs_whole_gpu(need))
+    alternatives = tuple(
+        _alternative(subject, now, profile, _evidence(subject, need, profile, settings)) for profile in profiles
+    )
+    return Proposal(NAME, Step.FIT, subject, alternatives)
+
+
+def write(decision: Decision, targets: TargetVersions) -> Change:  # noqa: ARG001, one known version so far
+    """Return the layouts, the pods' requests, and the steps that drain, cut and give back nodes."""
+    manifests: list[Manifest] = [mig_config_map(decision.subject.key, decision.layouts)]
+    by_hand: list[str] = []
+    by_hand_undo: list[str] = []
+    for chosen in decision.chosen:
+        alternative = chosen.alternative
+        resource = mig_resource(alternative.demand.slice_profile or "")
+        _, namespace, kind, name = chosen.subject.key.split("/", 3)
+        if kind in gpu_request.KINDS and alternative.container:
+            owner = (kind, namespace, name)
+            manifests.append(
+                gpu_request.request_gpus(owner, alternative.container, {resource: 1}, {gpu_request.GPU: 1})
+            )
+        else:
+            by_hand.append(
+                f"Let each pod of {kind} {namespace}/{name} ask for {resource}: 1, not {gpu_request.GPU}: 1."
+            )
+            by_hand_undo.append(f"Let each pod of {kind} {namespace}/{name} ask for {gpu_request.GPU}: 1 again.")
+    steps = Runbook(
+        (*by_hand, "Merge the changed requests; each pod restarts on a slice."),
+        (*by_hand_undo, "Revert the changed requests once whole GPUs are back."),
+    )
+    return Change(
+        tuple(manifests),
+        join_runbooks(
+            mig_runbook(decision.subject.key, decision.layouts), steps, release_runbook(decision.released_nodes)
+        ),
+    )
+
+
+def _wrong_kind(now: pl.DataFrame, workload: pl.DataFrame) -> Doubt | None:
+    described = workload.row(0, named=True) if workload.height else {}
+    kept = keep_doubt(described.get("annotations"))
+    if kept is not None:
+        return kept
+    most_gpus = float(now.get_column("requested_gpus").max())  # type: ignore[arg-type]
+    if most_gpus > 1:
+        return Doubt("several_gpus_per_pod", f"asks for {most_gpus:g} GPUs per pod; a slice has no NVLink to another")
+    if now.get_column("mig_profile").is_not_null().any():
+        return Doubt("already_sliced", "runs on MIG slices already")
+    if not now.get_column("resource").is_in([gpu_request.GPU]).all():
+        return Doubt("not_a_whole_gpu", f"holds {now.item(0, 'resource')}, not a whole GPU of its own")
+    return _wrong_class(described.get("workload_class"))
+
+
+def _wrong_class(workload_class: object) -> Doubt | None:
+    if workload_class is None:
+        return Doubt(
+            "class_unknown",
+            "nothing says what it does; label it earnkeep.dev/workload-class: inference if it serves a model",
+        )
+    if workload_class in _SHARED_ELSEWHERE:
+        return Doubt("not_production", f"{workload_class} work shares GPUs by time-slicing, not by fixed slices")
+    if workload_class != "inference":
+        return Doubt("not_inference", f"{workload_class} work keeps whole GPUs")
+    return None
+
+
+def _gpu_models(now: pl.DataFrame, facts: Facts) -> list[str | None]:
+    nodes = facts.marts["node_now"].select("cluster_id", "node", "gpu_model")
+    joined = now.join(nodes, on=["cluster_id", "node"], how="left").get_column("gpu_model")
+    return joined.unique().sort().to_list()
+
+
+def _wrong_board(models: list[str | None]) -> Doubt | None:
+    if len(models) != 1 or models[0] is None:
+        shown = ", ".join("unknown" if model is None else model for model in models)
+        return Doubt("gpu_model_unclear", f"runs on {shown}; needs one known GPU model")
+    if gpu_model(models[0]) is None:
+        return Doubt("gpu_model_unknown", f"{models[0]} is not in the catalogue; nothing is known of its geometry")
+    if board_of(models[0]) is None:
+        return Doubt("no_mig", f"{models[0]} cannot be cut, or nobody published where its slices go")
+    return None
+
+
+def _need(history: pl.DataFrame, settings: Settings) -> _Need | Doubt:
+    if history.get_column("memory_used_gib_max").drop_nulls().is_empty():
+        return Doubt("memory_unknown", "no memory telemetry (DCGM_FI_DEV_FB_USED); a slice's memory is a hard limit")
+    observed = history.filter(pl.col("observed_buckets") > 0)
+    if observed.filter(pl.col("telemetry_level") < _SM_LEVEL).height * 20 > observed.height:
+        return Doubt(
+            "no_sm_active",
+            "SM_ACTIVE is not collected, and a busy GPU may need one SM or all; add the line "
+            "`DCGM_FI_PROF_SM_ACTIVE, gauge, SM active` to the exporter's counters",
+        )
+    memory_max_gib = history.get_column("memory_used_gib_max").max()
+    quantile = observed.get_column("sm_active_ratio_max").drop_nulls().quantile(settings.sm_quantile, "higher")
+    assert isinstance(memory_max_gib, float)  # noqa: S101 - checked above: there is at least one value
+    assert quantile is not None  # noqa: S101 - the level says SM_ACTIVE was there
+    return _Need(memory_max_gib, quantile)
+
+
+def _profiles_that_fit(model: str | None, need: _Need, settings: Settings) -> tuple[MigProfile, ...]:
+    board = board_of(model or "")
+    whole = gpu_model(model or "")
+    if board is None or whole is None or whole.sm_count is None:
+        return ()
+    memory_gib = need.memory_max_gib * (1 + settings.memory_headroom_ratio)
+    busy_sms = need.sm_quantile_ratio * whole.sm_count * (1 + settings.sm_headroom_ratio)
+    fitting = [
+        profile
+        for profile in board.profiles
+        # variants with media engines or graphics are for work that asks for them
+        if profile.name.endswith("gb")
+        and profile.compute_slices < board.max_compute_slices
+        and profile.memory_gib is not None
+        and profile.sm_count is not None
+        and profile.memory_gib >= memory_gib
+        and profile.sm_count >= busy_sms
+    ]
+    fitting.sort(key=lambda profile: (profile.memory_units, profile.compute_slices, profile.name))
+    return tuple(fitting[: settings.max_alternatives])
+
+
+def _alternative(
+    subject: Subject, now: pl.DataFrame, profile: MigProfile, evidence: tuple[Evidence, ...]
+) -> Alternative:
+    pods = now.get_column("pod_uid").n_unique()
+    row = now.sort("pod").row(0, named=True)
+    vcpu, memory_gib = float(now.get_column("vcpu").sum()), float(now.get_column("memory_gib").sum())
+    return Alternative(
+        name=f"slice {profile.name}",
+        demand=Demand(0.0, profile.name, pods, vcpu, memory_gib),
+        pool=f"{subject.key.split('/', 1)[0]}/{row['pool'] or 'unpooled'}",
+        disrupted_pods=pods,
+        risk=Risk.OUTAGE if pods == 1 else Risk.SLOWER,
+        evidence=evidence,
+        before=Demand(float(now.get_column("devices").sum()), None, pods, vcpu, memory_gib),
+        container=row["container"],
+    )
+
+
+def _evidence(subject: Subject, need: _Need, profile: MigProfile, settings: Settings) -> tuple[Evidence, ...]:
+    key = "'" + subject.key.replace("'", "''") + "'"
+    where = (
+        "from holder_gpu_by_hour where cluster_id || '/' || namespace || '/' || workload_kind || '/' || workload_name"
+        f" = {key}"
+    )
+    share = (
+        f"SM_ACTIVE at p{settings.sm_quantile * 100:g} of the hourly maxima; {profile.name} has {profile.sm_count} SMs"
+    )
+    return (
+        Evidence(
+            f"most memory loaded; {profile.name} holds {profile.memory_gib} GiB", need.memory_max_gib, "GiB",
+            "holder_gpu_by_hour", f"select max(memory_used_gib_max) {where}",
+            None if profile.memory_gib is None else profile.memory_gib / (1 + settings.memory_headroom_ratio),
+        ),
+        Evidence(
+            share, need.sm_quantile_ratio, "ratio", "holder_gpu_by_hour",
+            f"select percentile(sm_active_ratio_max, {settings.sm_quantile}) {where} and observed_buckets > 0",
+        ),
+    )  # fmt: skip
+
+
+def _needs_whole_gpu(need: _Need) -> Doubt:
+    return Doubt(
+        "needs_whole_gpu",
+        f"{need.memory_max_gib:.1f} GiB at most and {need.sm_quantile_ratio:.0%} of the SMs at p99, with headroom, "
+        "fit no slice",
+    )
+
+
+def _rejection(subject: Subject, doubt: Doubt) -> Rejection:
+    return Rejection(NAME, subject, doubt.code, doubt.reason)
+
+
+RECOMMENDER = Recommender(
+    name=NAME,
+    step=Step.FIT,
+    reads=("holder_gpu_by_hour", "holder_now", "node_now", "workload"),
+    settings=Settings,
+    find=find,
+    evaluate=evaluate,
+    write=write,
+)
