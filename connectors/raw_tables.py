@@ -213,6 +213,7 @@ RAW_TABLES: dict[str, RawTable] = {
             gpu_replicas=pa.int32(),  # time-slicing or MPS replicas of one device, 1 without sharing
             sharing=TEXT,  # none | time-slicing | mps
             mig_strategy=TEXT,  # null | single | mixed
+            mig_profile=TEXT,  # what one nvidia.com/gpu is under strategy single; null otherwise
             vcpu=NUMBER,
             memory_gib=NUMBER,
             labels=TEXT,  # JSON object

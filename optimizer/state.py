@@ -49,13 +49,6 @@ class SourceFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanSummary:
-    """What the plan as a whole came to; see `optimizer.plan.Plan`."""
-
-    body: dict[str, object]
-
-
-@dataclass(frozen=True, slots=True)
 class RunRecord:
     """One run."""
 
@@ -172,7 +165,7 @@ class State:
         self._db.execute("commit")
 
     def keep_plan(self, run_id: int, body: object) -> None:
-        """Record the plan's totals; from now on the run counts as one that decided."""
+        """Record the plan's totals, any dataclasses; from now on the run counts as one that decided."""
         self._db.execute("insert into plan values (?, ?)", (run_id, _json(body)))
 
     def plan(self, run_id: int) -> bytes:

@@ -30,6 +30,7 @@ select
     min_by(ranked.gpu_replicas, ranked.place) filter (where ranked.gpu_replicas is not null) as gpu_replicas,
     min_by(ranked.sharing, ranked.place) filter (where ranked.sharing is not null) as sharing,
     min_by(ranked.mig_strategy, ranked.place) filter (where ranked.mig_strategy is not null) as mig_strategy,
+    min_by(ranked.mig_profile, ranked.place) filter (where ranked.mig_profile is not null) as mig_profile,
     min_by(ranked.vcpu, ranked.place) filter (where ranked.vcpu is not null) as vcpu,
     min_by(ranked.memory_gib, ranked.place) filter (where ranked.memory_gib is not null) as memory_gib,
     min(ranked.valid_from) as alive_since,

@@ -276,6 +276,16 @@ followed as (
 )
 
 select
+    row_number() over (
+        order by
+            followed.cluster_id asc nulls last,
+            followed.pod_uid asc nulls last,
+            followed.container asc nulls last,
+            followed.resource asc nulls last,
+            followed.valid_from asc nulls last,
+            followed.gpu_uuid asc nulls last,
+            followed.mig_instance_id asc nulls last
+    ) as holder_number,
     followed.cluster_id,
     followed.namespace,
     followed.pod,

@@ -1,7 +1,14 @@
--- grain: container x GPU or MIG instance x hour of holding
+-- grain: holder (row of gpu_holder) x hour of holding
 with hours as (
     select
-        holder.*,
+        holder.holder_number,
+        holder.cluster_id,
+        holder.node,
+        holder.gpu_uuid,
+        holder.mig_instance_id,
+        holder.devices,
+        holder.held_from,
+        holder.held_to,
         explode(sequence(
             date_trunc('hour', holder.held_from),
             date_trunc('hour', holder.held_to - interval '1 microsecond'),
@@ -13,60 +20,73 @@ with hours as (
 
 held as (
     select
-        hours.*,
-        (
+        hours.holder_number,
+        hours.cluster_id,
+        hours.node,
+        hours.gpu_uuid,
+        hours.mig_instance_id,
+        hours.hour_start,
+        hours.devices
+        * (
             unix_timestamp(least(hours.held_to, hours.hour_start + interval '1 hour'))
             - unix_timestamp(greatest(hours.held_from, hours.hour_start))
-        ) / 3600e0 as span_hours
+        ) / 3600e0 as held_gpu_hours
     from hours
+),
+
+seen as (
+    select
+        held.holder_number,
+        held.cluster_id,
+        held.node,
+        held.gpu_uuid,
+        held.hour_start,
+        held.held_gpu_hours,
+        case
+            when gpu.observed_buckets > 0 then least(1e0, gpu.observed_buckets / (12e0 * node.alive_hours))
+            else 0e0
+        end as observed_ratio,
+        case
+            when gpu.observed_buckets > 0 then gpu.idle_buckets / cast(gpu.observed_buckets as double)
+            else 0e0
+        end as idle_ratio,
+        gpu.observed_buckets,
+        gpu.idle_buckets,
+        gpu.is_stuck,
+        gpu.telemetry_level,
+        gpu.activity_max,
+        gpu.sm_active_ratio_max,
+        gpu.memory_used_gib_max,
+        gpu.memory_total_gib
+    from held
+    left join int_gpu_hour as gpu
+        on
+            held.cluster_id = gpu.cluster_id
+            and held.gpu_uuid = gpu.gpu_uuid
+            and held.mig_instance_id = gpu.mig_instance_id
+            and held.hour_start = gpu.hour_start
+    left join int_node_hour as node
+        on
+            held.cluster_id = node.cluster_id
+            and held.node = node.node
+            and held.hour_start = node.hour_start
 )
 
 select
-    held.cluster_id,
-    held.namespace,
-    held.pod,
-    held.pod_uid,
-    held.container,
-    held.node,
-    held.resource,
-    held.mig_profile,
-    held.gpu_uuid,
-    held.mig_instance_id,
-    held.attribution,
-    held.devices,
-    held.hour_start,
-    held.devices * held.span_hours as held_gpu_hours,
-    held.devices * held.span_hours
-    * case
-        when gpu.observed_buckets > 0
-            then least(1e0, gpu.observed_buckets / (12e0 * node.alive_hours))
-        else 0e0
-    end as observed_gpu_hours,
-    held.devices * held.span_hours
-    * case
-        when gpu.observed_buckets > 0
-            then least(1e0, gpu.observed_buckets / (12e0 * node.alive_hours))
-                * gpu.idle_buckets / gpu.observed_buckets
-        else 0e0
-    end as idle_gpu_hours,
-    gpu.observed_buckets,
-    gpu.idle_buckets,
-    gpu.is_stuck,
-    gpu.telemetry_level,
-    gpu.activity_max,
-    gpu.sm_active_ratio_max,
-    gpu.gr_engine_active_ratio_max,
-    gpu.memory_used_gib_max,
-    gpu.memory_total_gib
-from held
-left join int_gpu_hour as gpu
-    on
-        held.cluster_id = gpu.cluster_id
-        and held.gpu_uuid = gpu.gpu_uuid
-        and held.mig_instance_id = gpu.mig_instance_id
-        and held.hour_start = gpu.hour_start
-left join int_node_hour as node
-    on
-        held.cluster_id = node.cluster_id
-        and held.node = node.node
-        and held.hour_start = node.hour_start
+    seen.holder_number,
+    seen.cluster_id,
+    seen.node,
+    seen.gpu_uuid,
+    seen.hour_start,
+    seen.held_gpu_hours,
+    seen.held_gpu_hours * seen.observed_ratio as observed_gpu_hours,
+    seen.held_gpu_hours * seen.observed_ratio * seen.idle_ratio as idle_gpu_hours,
+    seen.observed_buckets,
+    seen.idle_buckets,
+    seen.is_stuck,
+    seen.telemetry_level,
+    seen.activity_max,
+    seen.sm_active_ratio_max,
+    seen.memory_used_gib_max,
+    seen.memory_total_gib
+from seen

@@ -21,20 +21,18 @@ with pod_hours as (
 
 held_by_shared as (
     select
-        holder.cluster_id,
-        holder.node,
-        holder.hour_start,
-        sum(case when pod.is_shared then holder.held_gpu_hours else 0e0 end) as shared_gpu_hours,
-        sum(case when pod.is_shared then 0e0 else holder.held_gpu_hours end) as workload_gpu_hours
-    from int_holder_hour as holder
-    inner join int_pod as pod
-        on
-            holder.cluster_id = pod.cluster_id
-            and holder.pod_uid = pod.pod_uid
+        hour.cluster_id,
+        hour.node,
+        hour.hour_start,
+        sum(case when holder.is_shared then hour.held_gpu_hours else 0e0 end) as shared_gpu_hours,
+        sum(case when holder.is_shared then 0e0 else hour.held_gpu_hours end) as workload_gpu_hours
+    from int_holder_hour as hour
+    inner join int_holder_pod as holder
+        on hour.holder_number = holder.holder_number
     group by
-        holder.cluster_id,
-        holder.node,
-        holder.hour_start
+        hour.cluster_id,
+        hour.node,
+        hour.hour_start
 ),
 
 joined as (

@@ -1,17 +1,36 @@
--- grain: pod x hour; CPU and memory it asked for
-with hours as (
+-- grain: pod x span x hour; CPU and memory it asked for
+with spans as (
+    -- the containers of a pod mostly start and end together: one span for both resources of all of them
     select
-        request.*,
-        explode(sequence(
-            date_trunc('hour', request.valid_from),
-            date_trunc('hour', request.valid_to - interval '1 microsecond'),
-            interval '1 hour'
-        )) as hour_start
+        request.cluster_id,
+        request.pod_uid,
+        request.node,
+        request.valid_from,
+        request.valid_to,
+        sum(case when request.resource = 'cpu' then request.quantity else 0e0 end) as vcpu,
+        sum(case when request.resource = 'memory' then request.quantity else 0e0 end) as memory_gib
     from stg_container_request as request
     where request.resource in ('cpu', 'memory')
+    group by
+        request.cluster_id,
+        request.pod_uid,
+        request.node,
+        request.valid_from,
+        request.valid_to
 ),
 
-spans as (
+hours as (
+    select
+        spans.*,
+        explode(sequence(
+            date_trunc('hour', spans.valid_from),
+            date_trunc('hour', spans.valid_to - interval '1 microsecond'),
+            interval '1 hour'
+        )) as hour_start
+    from spans
+),
+
+measured as (
     select
         hours.*,
         (
@@ -22,15 +41,10 @@ spans as (
 )
 
 select
-    spans.cluster_id,
-    spans.pod_uid,
-    spans.node,
-    spans.hour_start,
-    sum(case when spans.resource = 'cpu' then spans.quantity * spans.span_hours else 0e0 end) as vcpu_hours,
-    sum(case when spans.resource = 'memory' then spans.quantity * spans.span_hours else 0e0 end) as memory_gib_hours
-from spans
-group by
-    spans.cluster_id,
-    spans.pod_uid,
-    spans.node,
-    spans.hour_start
+    measured.cluster_id,
+    measured.pod_uid,
+    measured.node,
+    measured.hour_start,
+    measured.vcpu * measured.span_hours as vcpu_hours,
+    measured.memory_gib * measured.span_hours as memory_gib_hours
+from measured

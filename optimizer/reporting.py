@@ -1,0 +1,85 @@
+"""From the state and the marts to files: what the report shows, and where it is written."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import orjson
+import polars as pl
+import yaml
+from pydantic import TypeAdapter
+
+from models.domain.money import SavingsRange
+from models.domain.window import Window
+from optimizer.manifest import Document
+from optimizer.state import Advice, RunRecord, State
+from reports.advice import ManifestText
+from reports.build_report import build_report
+from reports.formats import html, json, markdown
+from reports.report import SourceFailure
+from reports.report_inputs import MARTS as REPORT_MARTS
+from reports.report_inputs import Advice as ShownAdvice
+from reports.report_inputs import PlanTotals, ReportInputs
+
+__all__ = ["REPORT_MARTS", "report_inputs", "write_report", "yaml_text"]
+
+_RENDERERS = {"report.html": html.render, "report.json": json.render, "report.md": markdown.render}
+_SAVINGS = TypeAdapter(SavingsRange)
+
+
+def report_inputs(state: State, run: RunRecord, window: Window, marts: Mapping[str, pl.DataFrame]) -> ReportInputs:
+    """Return everything the report of a run needs."""
+    totals = orjson.loads(state.plan(run.run_id))["totals"]
+    return ReportInputs(
+        window=window,
+        version=run.version,
+        config_fingerprint=run.config_fingerprint,
+        marts=marts,
+        advice=tuple(_shown(advice) for advice in state.advice(run.run_id)),
+        rejections=state.rejections(run.run_id),
+        plan_totals=PlanTotals(_SAVINGS.validate_python(totals["savings"])),
+        failures=tuple(
+            SourceFailure(
+                failure.source_id, f"{failure.origin}: {failure.reason}" if failure.origin else failure.reason
+            )
+            for failure in state.failures(run.run_id)
+        ),
+    )
+
+
+def write_report(inputs: ReportInputs, folder: Path) -> tuple[Path, ...]:
+    """Write every format, each whole or not at all."""
+    shown = build_report(inputs)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, render in sorted(_RENDERERS.items()):
+        path = folder / name
+        unfinished = path.with_suffix(path.suffix + ".part")
+        unfinished.write_text(render(shown), encoding="utf-8", newline="\n")
+        unfinished.replace(path)
+        paths.append(path)
+    return tuple(paths)
+
+
+def yaml_text(document: Document) -> str:
+    """Return one object as YAML, keys in the order given."""
+    return yaml.safe_dump(_plain(document), sort_keys=False, allow_unicode=True)
+
+
+def _shown(advice: Advice) -> ShownAdvice:
+    return ShownAdvice(
+        decision=advice.decision,
+        manifests=tuple(
+            ManifestText(each.target, yaml_text(each.apply), yaml_text(each.undo), each.written_for)
+            for each in advice.change.manifests
+        ),
+        runbook_steps=advice.change.runbook.steps,
+        undo_steps=advice.change.runbook.undo_steps,
+    )
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value
