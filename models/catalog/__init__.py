@@ -1,0 +1,1 @@
+"""Immutable, dated facts: GPUs, MIG geometry, instances, prices."""
