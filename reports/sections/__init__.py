@@ -1,0 +1,1 @@
+"""Each module builds one part of the report from marts; pure."""
