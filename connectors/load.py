@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -12,6 +12,10 @@ from connectors.connector import Connector, Extent, PageT, SettingsT, Unreadable
 from connectors.raw_tables import RAW_TABLES, TEXT
 from models.domain.errors import InputError, SchemaDriftError
 from models.domain.window import EVERYTHING, Window
+
+
+class _NothingReadError(Exception):
+    """Every part of a source was unreadable."""
 
 
 class RawWriter(Protocol):
@@ -60,14 +64,17 @@ def load(
     """
     Replace what `source_id` brought for `window`; memory stays at a page, whatever the window.
 
-    A part that cannot be read is reported and keeps its rows of earlier loads; the others go on.
+    A part that cannot be read is reported and keeps its rows of earlier loads; the others go on. Where no part could
+    be read, such as in a folder that is not mounted, all rows of earlier loads stay.
 
     Raises:
         SchemaDriftError: a page does not have exactly the agreed columns.
     """
     outcome = LoadOutcome(source_id)
     replaced = EVERYTHING if connector.extent is Extent.EVERYTHING else window
-    with store.replace_window(source_id, (*connector.tables, "finding"), replaced) as writer:
+    tables = tuple(dict.fromkeys((*connector.tables, "finding")))  # named twice, its kept rows would double
+    pages_read = 0
+    with suppress(_NothingReadError), store.replace_window(source_id, tables, replaced) as writer:
         for page in connector.fetch(settings, window):
             if isinstance(page, Unreadable):
                 outcome.unreadable.append(page)
@@ -80,6 +87,9 @@ def load(
                 writer.keep(page.origin)
                 continue
             _append(writer, outcome, page.origin, rows_by_table)
+            pages_read += 1
+        if outcome.unreadable and not pages_read:
+            raise _NothingReadError  # ends the transaction
     return outcome
 
 

@@ -91,7 +91,7 @@ def fleet_of(node_now: pl.DataFrame, holder_now: pl.DataFrame) -> Fleet:
     for hold in _holds(holder_now):
         if hold.node not in nodes:
             # The pod is real, so its workload must not look smaller than it is; the node can never be priced.
-            cluster_id = hold.node.split("/", 1)[0]
+            cluster_id = hold.node.rsplit("/", 1)[0]
             nodes[hold.node] = Node(hold.node, f"{cluster_id}/unpooled", "unknown", 0, None, None)
         holds.setdefault(hold.node, []).append(hold)
     return Fleet(nodes, {key: tuple(sorted(held)) for key, held in holds.items()})

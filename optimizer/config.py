@@ -28,7 +28,6 @@ class RunSettings:
     state: Path = Path("earnkeep.sqlite")  # runs, watermarks, proposals, decisions
     out: Path = Path("out")  # folder the reports are written to
     memory_limit_gib: float = 2.0  # what the engine may take before it spills to disk
-    temp_directory: Path | None = None  # where the engine spills; beside the warehouse when left out
 
     def __post_init__(self) -> None:
         """Refuse what no run can work with."""
@@ -53,6 +52,7 @@ class SourceConfig:
 class Config:
     """All that is configured; paths are absolute."""
 
+    folder: Path  # where the configuration file lies
     run: RunSettings
     sources: tuple[SourceConfig, ...]  # by id
     recommenders: Mapping[str, object]  # the `Settings` of each recommender, by its name
@@ -72,6 +72,7 @@ def load_config(path: Path, environ: Mapping[str, str]) -> Config:
     _override(document, surroundings)
     require_known("table", document, TABLES, at((), surroundings))
     return Config(
+        folder=path.absolute().parent,
         run=read_settings(RunSettings, _table(document, ("run",), surroundings), ("run",), surroundings),
         sources=_sources(_table(document, ("sources",), surroundings), surroundings),
         recommenders=_recommenders(_table(document, ("recommenders",), surroundings), surroundings),

@@ -45,6 +45,10 @@ class Engine(Protocol):
         """Return what the checks object to; empty when every promise holds."""
         ...
 
+    def window(self) -> Window | None:
+        """Return the window the marts were built over; None before the first build."""
+        ...
+
     def read(self, mart: str) -> pa.Table:
         """Return a mart as it stands."""
         ...

@@ -1,24 +1,22 @@
 """One recommendation as text: what, why, from which numbers, and how to check them."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 
 from models.domain.recommendation import Chosen, Evidence
 from optimizer.reporting import yaml_text
 from optimizer.state import Advice, RunRecord
 
 
-def explanation(advice: Advice, run: RunRecord, lookback_days: int) -> str:
+def explanation(advice: Advice, run: RunRecord) -> str:
     """Return formula, inputs with their times, the SQL that shows them again, and the limits they were held to."""
-    return "\n".join(_lines(advice, run, lookback_days)) + "\n"
+    return "\n".join(_lines(advice, run)) + "\n"
 
 
-def _lines(advice: Advice, run: RunRecord, lookback_days: int) -> Iterator[str]:
+def _lines(advice: Advice, run: RunRecord) -> Iterator[str]:
     decision = advice.decision
-    start = run.as_of - timedelta(days=lookback_days)
     savings = decision.savings
     yield f"{decision.id}  {decision.recommender}  {decision.subject.key}"
-    yield f"Window    {start:%Y-%m-%d %H:%M} to {run.as_of:%Y-%m-%d %H:%M} UTC"
+    yield f"Window    {run.window.start:%Y-%m-%d %H:%M} to {run.window.end:%Y-%m-%d %H:%M} UTC"
     yield (
         f"Saves     {savings.expected_usd_per_month:,.2f} USD a month in cash "
         f"({savings.low_usd_per_month:,.2f} to {savings.high_usd_per_month:,.2f}); "

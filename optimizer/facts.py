@@ -30,7 +30,8 @@ class Facts:
         lookup = (mart, subject.kind)
         if lookup not in self._rows_by_subject:
             self._rows_by_subject[lookup] = self.marts[mart].partition_by(columns, as_dict=True, maintain_order=True)
-        key = tuple(subject.key.split("/", len(columns) - 1))
+        # No Kubernetes name has a slash, but a cluster's may: arn:aws:eks:eu-west-1:1:cluster/prod.
+        key = tuple(subject.key.rsplit("/", len(columns) - 1))
         return self._rows_by_subject[lookup].get(key, self.marts[mart].clear())
 
 
@@ -38,3 +39,9 @@ def subjects_of(rows: pl.DataFrame, kind: SubjectKind) -> list[Subject]:
     """Return the workloads, nodes or pools that rows are about, sorted, each once."""
     keys = rows.select(pl.concat_str(_KEY_COLUMNS[kind], separator="/")).to_series().drop_nulls().unique().sort()
     return [Subject(kind, key) for key in keys]
+
+
+def subject_condition(subject: Subject) -> str:
+    """Return the SQL condition that finds the rows of one workload, node or pool in a mart."""
+    key = " || '/' || ".join(_KEY_COLUMNS[subject.kind])
+    return f"{key} = '" + subject.key.replace("'", "''") + "'"

@@ -1,6 +1,7 @@
 """From the state and the marts to files: what the report shows, and where it is written."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -9,39 +10,64 @@ import yaml
 from pydantic import TypeAdapter
 
 from models.domain.money import SavingsRange
-from models.domain.window import Window
 from optimizer.manifest import Document
 from optimizer.state import Advice, RunRecord, State
 from reports.advice import ManifestText
 from reports.build_report import build_report
 from reports.formats import html, json, markdown
-from reports.report import SourceFailure
+from reports.report import ControlTotal, SourceFailure
 from reports.report_inputs import MARTS as REPORT_MARTS
 from reports.report_inputs import Advice as ShownAdvice
 from reports.report_inputs import PlanTotals, ReportInputs
 
-__all__ = ["REPORT_MARTS", "report_inputs", "write_report", "yaml_text"]
+__all__ = ["CONTROL_MART", "REPORT_MARTS", "report_inputs", "without_folder", "write_report", "yaml_text"]
+
+CONTROL_MART = "control_total"
 
 _RENDERERS = {"report.html": html.render, "report.json": json.render, "report.md": markdown.render}
 _SAVINGS = TypeAdapter(SavingsRange)
 
 
-def report_inputs(state: State, run: RunRecord, window: Window, marts: Mapping[str, pl.DataFrame]) -> ReportInputs:
+def report_inputs(state: State, run: RunRecord, marts: Mapping[str, pl.DataFrame]) -> ReportInputs:
     """Return everything the report of a run needs."""
     totals = orjson.loads(state.plan(run.run_id))["totals"]
     return ReportInputs(
-        window=window,
+        window=run.window,
         version=run.version,
         config_fingerprint=run.config_fingerprint,
         marts=marts,
         advice=tuple(_shown(advice) for advice in state.advice(run.run_id)),
         rejections=state.rejections(run.run_id),
-        plan_totals=PlanTotals(_SAVINGS.validate_python(totals["savings"])),
+        plan_totals=PlanTotals(
+            _SAVINGS.validate_python(totals["savings"]),
+            totals["list_usd_per_month"],
+            totals["effective_usd_per_month"],
+            totals["released_devices"],
+        ),
+        control_totals=tuple(
+            ControlTotal(row["billing_currency"], row["charge_rows"], row["billed_usd"], row["effective_usd"])
+            for row in marts[CONTROL_MART].sort("billing_currency").iter_rows(named=True)
+        ),
         failures=tuple(
             SourceFailure(
                 failure.source_id, f"{failure.origin}: {failure.reason}" if failure.origin else failure.reason
             )
             for failure in state.failures(run.run_id)
+        ),
+    )
+
+
+def without_folder(inputs: ReportInputs, folder: Path) -> ReportInputs:
+    """Return the inputs with paths written as seen from the configuration's folder: no report names a machine."""
+    prefix = f"{folder}/"
+    findings = inputs.marts["finding"].with_columns(
+        pl.col(pl.String).str.replace_all(prefix, "", literal=True),
+    )
+    return replace(
+        inputs,
+        marts={**inputs.marts, "finding": findings},
+        failures=tuple(
+            SourceFailure(failure.source_id, failure.message.replace(prefix, "")) for failure in inputs.failures
         ),
     )
 

@@ -6,9 +6,8 @@ One run, stage by stage: sync, build, check, recommend, report. Each can be run 
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from importlib.metadata import version
 from pathlib import Path
 
 import orjson
@@ -20,6 +19,7 @@ from connectors.load import LoadOutcome, load
 from models.domain.errors import ConservationError, EarnkeepError
 from models.domain.recommendation import Decision, Proposal, Rejection
 from models.domain.window import Window
+from optimizer import __version__
 from optimizer.config import Config, SourceConfig
 from optimizer.engine import Engine
 from optimizer.facts import Facts
@@ -29,8 +29,9 @@ from optimizer.plan import MARTS as PLAN_MARTS
 from optimizer.plan import plan_from_marts
 from optimizer.recommender import Recommender, SettingsT
 from optimizer.recommenders import discover
-from optimizer.reporting import REPORT_MARTS, report_inputs, write_report
+from optimizer.reporting import CONTROL_MART, REPORT_MARTS, report_inputs, without_folder, write_report
 from optimizer.state import Advice, SourceFailure, State
+from reports.report import Basis
 
 PARTIAL_DATA_EXIT_CODE = 20
 _EMBEDDED_PRICES = "embedded"
@@ -105,7 +106,7 @@ def recommend(context: RunContext, failures: Sequence[SourceFailure] = ()) -> in
     found = discover()
     with context.progress.step("recommend", total=len(found)) as advance:
         reads = {mart for recommender in found for mart in recommender.reads} | set(PLAN_MARTS)
-        facts = Facts(context.window, read_marts(context.engine, reads))
+        facts = Facts(_built_window(context.engine), read_marts(context.engine, reads))
         proposals: list[Proposal] = []
         rejections: list[Rejection] = []
         for recommender in found:
@@ -116,7 +117,7 @@ def recommend(context: RunContext, failures: Sequence[SourceFailure] = ()) -> in
         plan = plan_from_marts(proposals, facts.marts, context.config.plan)
     writers = {recommender.name: recommender for recommender in found}
     advice = [_advice(writers, decision) for decision in plan.decisions]
-    run_id = context.state.start_run(context.window.end, version("earnkeep"), fingerprint(context.config))
+    run_id = context.state.start_run(facts.window, __version__, fingerprint(context.config))
     context.state.keep_failures(run_id, failures)
     context.state.keep_advice(run_id, proposals, (*rejections, *plan.rejections), advice)
     context.state.keep_plan(run_id, {"waterfall": plan.waterfall, "totals": plan.totals})
@@ -139,16 +140,41 @@ def report(context: RunContext) -> tuple[Path, ...]:
     if run is None:
         message = "no run has decided anything yet; run `earnkeep run` first"
         raise EarnkeepError(message)
+    if _built_window(context.engine) != run.window:
+        message = (
+            f"the newest run decided over {run.window.start:%Y-%m-%d} to {run.window.end:%Y-%m-%d %H:%M} UTC, but the "
+            "marts are built over another window; run `earnkeep recommend` first"
+        )
+        raise EarnkeepError(message)
     with context.progress.step("report"):
-        marts = read_marts(context.engine, set(REPORT_MARTS))
-        inputs = report_inputs(context.state, run, context.window, marts)
+        marts = read_marts(context.engine, {*REPORT_MARTS, CONTROL_MART})
+        inputs = report_inputs(context.state, run, marts)
+        inputs = without_folder(replace(inputs, basis=basis(context.config)), context.config.folder)
         return write_report(inputs, context.config.run.out)
+
+
+def _built_window(engine: Engine) -> Window:
+    window = engine.window()
+    if window is None:
+        message = "no marts are built yet; run `earnkeep build` first"
+        raise EarnkeepError(message)
+    return window
 
 
 def read_marts(engine: Engine, names: set[str]) -> Mapping[str, pl.DataFrame]:
     """Return marts as Polars frames."""
     frames = {name: pl.from_arrow(engine.read(name)) for name in sorted(names)}
     return {name: frame for name, frame in frames.items() if isinstance(frame, pl.DataFrame)}
+
+
+def basis(config: Config) -> tuple[Basis, ...]:
+    """Return the choices that the report's numbers rest on, as a reader would look them up in the configuration."""
+    return tuple(
+        Basis(f"{table}.{field.name}", str(getattr(settings, field.name)))
+        for table, settings in (("build", config.build), ("plan", config.plan))
+        for field in fields(settings)
+        if isinstance(getattr(settings, field.name), int | float | str)
+    )
 
 
 def fingerprint(config: Config) -> str:

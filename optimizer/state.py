@@ -1,8 +1,8 @@
 """What runs leave behind: watermarks, runs, proposals, rejections, decisions. A SQLite file beside the warehouse."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,12 +13,14 @@ import orjson
 from pydantic import TypeAdapter
 
 from models.domain.recommendation import Decision, Proposal, Rejection, stable_id
+from models.domain.window import Window
 from optimizer.manifest import Change
 
 _SCHEMA = """
 create table if not exists watermark (source_id text primary key, loaded_until text not null);
 create table if not exists run (
-    run_id integer primary key, as_of text not null, version text not null, config_fingerprint text not null
+    run_id integer primary key, window_start text not null, window_end text not null,
+    version text not null, config_fingerprint text not null
 );
 create table if not exists source_failure (run_id integer, source_id text, origin text, reason text);
 create table if not exists proposal (run_id integer, id text, recommender text, subject text, body text);
@@ -53,7 +55,7 @@ class RunRecord:
     """One run."""
 
     run_id: int
-    as_of: datetime
+    window: Window  # its end is as_of
     version: str
     config_fingerprint: str
 
@@ -93,11 +95,11 @@ class State:
         rows = self._rows("select source_id, loaded_until from watermark order by source_id")
         return {str(source_id): _instant(str(until)) for source_id, until in rows}
 
-    def start_run(self, as_of: datetime, version: str, config_fingerprint: str) -> int:
+    def start_run(self, window: Window, version: str, config_fingerprint: str) -> int:
         """Record a run and return its number."""
         cursor = self._db.execute(
-            "insert into run (as_of, version, config_fingerprint) values (?, ?, ?)",
-            (_text(as_of), version, config_fingerprint),
+            "insert into run (window_start, window_end, version, config_fingerprint) values (?, ?, ?, ?)",
+            (_text(window.start), _text(window.end), version, config_fingerprint),
         )
         assert cursor.lastrowid is not None  # noqa: S101 - an insert into a rowid table always has one
         return cursor.lastrowid
@@ -105,14 +107,15 @@ class State:
     def latest_run(self) -> RunRecord | None:
         """Return the newest run that decided something; None before the first."""
         rows = self._rows(
-            "select run_id, as_of, version, config_fingerprint from run "
+            "select run_id, window_start, window_end, version, config_fingerprint from run "
             "where run_id in (select run_id from plan) order by run_id desc limit 1"
         )
         if not rows:
             return None
-        run_id, as_of, version, fingerprint = rows[0]
+        run_id, start, end, version, fingerprint = rows[0]
         assert isinstance(run_id, int)  # noqa: S101 - the column is the integer key
-        return RunRecord(run_id, _instant(str(as_of)), str(version), str(fingerprint))
+        window = Window(_instant(str(start)), _instant(str(end)))
+        return RunRecord(run_id, window, str(version), str(fingerprint))
 
     def keep_failures(self, run_id: int, failures: Iterable[SourceFailure]) -> None:
         """Record what a run could not read."""
@@ -132,7 +135,12 @@ class State:
         self, run_id: int, proposals: Iterable[Proposal], rejections: Iterable[Rejection], advice: Iterable[Advice]
     ) -> None:
         """Record what was proposed, refused and decided: all of it, or nothing."""
-        self._db.execute("begin immediate")
+        with self._transaction():
+            self._keep_advice(run_id, proposals, rejections, advice)
+
+    def _keep_advice(
+        self, run_id: int, proposals: Iterable[Proposal], rejections: Iterable[Rejection], advice: Iterable[Advice]
+    ) -> None:
         self._db.executemany(
             "insert into proposal values (?, ?, ?, ?, ?)",
             [
@@ -162,7 +170,6 @@ class State:
                 for each in advice
             ],
         )
-        self._db.execute("commit")
 
     def keep_plan(self, run_id: int, body: object) -> None:
         """Record the plan's totals, any dataclasses; from now on the run counts as one that decided."""
@@ -184,6 +191,16 @@ class State:
         rows = self._rows("select body from rejection where run_id = ? order by subject, recommender, code", (run_id,))
         return tuple(_REJECTION.validate_json(str(body)) for (body,) in rows)
 
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("begin immediate")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("rollback")
+            raise
+        self._db.execute("commit")
+
     def _rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[object, ...]]:
         with closing(self._db.execute(sql, tuple(parameters))) as cursor:
             return cursor.fetchall()
@@ -194,6 +211,9 @@ def _json(value: object) -> str:
 
 
 def _text(instant: datetime) -> str:
+    if instant.utcoffset() is None:  # astimezone would take it for local time, which differs from machine to machine
+        message = f"{instant} has no time zone; expected an aware instant"
+        raise ValueError(message)
     return instant.astimezone(UTC).isoformat()
 
 

@@ -15,6 +15,7 @@ from models.domain.errors import InputError
 from models.domain.units import MILLISECONDS_PER_SECOND
 
 COLUMNS = ("metric", "values", "timestamps")
+_NUMBERS = {int, float, type(None)}
 _ROWS_PER_BATCH = 512
 _PARQUET_MAGIC = b"PAR1"
 
@@ -115,5 +116,7 @@ def _series(found: Mapping[str, Any]) -> Series:
         raise ValueError(message)
     seconds = np.array(timestamps, dtype=np.float64) / MILLISECONDS_PER_SECOND
     # VictoriaMetrics writes NaN as null, and infinities as text.
-    numbers = np.array([value if type(value) in {int, float} else np.nan for value in values], dtype=np.float64)
+    if not set(map(type, values)) <= _NUMBERS:
+        values = [value if type(value) in _NUMBERS else None for value in values]
+    numbers = np.array(values, dtype=np.float64)  # null becomes NaN
     return Series({str(key): str(value) for key, value in labels.items()}, seconds, numbers)

@@ -14,7 +14,7 @@ def _explain(cli: CliContext, recommendation_id: str) -> None:
     from optimizer.explanation import explanation
     from optimizer.session import open_state
 
-    with open_state(cli) as (config, state):
+    with open_state(cli) as (_, state):
         run = state.latest_run()
         found = [] if run is None else state.advice(run.run_id)
         matching = [advice for advice in found if advice.decision.id.startswith(recommendation_id)]
@@ -22,7 +22,7 @@ def _explain(cli: CliContext, recommendation_id: str) -> None:
             known = ", ".join(advice.decision.id for advice in found[:10]) or "none"
             message = f"{len(matching)} recommendations have the id {recommendation_id!r}; there are: {known}"
             raise ConfigError(message)
-        click.echo(explanation(matching[0], run, config.run.lookback_days))
+        click.echo(explanation(matching[0], run))
 
 
 COMMAND = _explain

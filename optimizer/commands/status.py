@@ -22,7 +22,7 @@ def _status(cli: CliContext) -> None:
         if run is None:
             click.echo("No run has decided anything yet.")
             return
-        click.echo(f"Newest run: as of {run.as_of:%Y-%m-%d %H:%M} UTC, version {run.version}")
+        click.echo(f"Newest run: as of {run.window.end:%Y-%m-%d %H:%M} UTC, version {run.version}")
         for failure in state.failures(run.run_id):
             click.echo(f"  not read: {failure.source_id} {failure.origin}: {failure.reason}")
         show_top(state.advice(run.run_id))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from models.domain.units import BINARY_PREFIX_STEP
 from optimizer.demo_fleet.bill_period import iso
 from optimizer.demo_fleet.cluster_labels import (
     Owner,
@@ -26,12 +27,17 @@ def node_object(spec: FleetSpec, node: Node) -> Document:
     """Return a node."""
     vcpu, memory_gib = node.shape.vcpu, node.shape.memory_gib
     devices = {name: str(count) for name, count in device_capacity(node).items()}
-    capacity = {"cpu": str(vcpu), "memory": f"{memory_bytes(memory_gib) // 1024}Ki", "pods": "110", **devices}
+    capacity = {
+        "cpu": str(vcpu),
+        "memory": f"{memory_bytes(memory_gib) // BINARY_PREFIX_STEP}Ki",
+        "pods": "110",
+        **devices,
+    }
     kept_vcpu, kept_gib = KEPT_FOR_SYSTEM
     allocatable = {
         **capacity,
         "cpu": f"{int((vcpu - kept_vcpu) * 1000)}m",
-        "memory": f"{memory_bytes(memory_gib - kept_gib) // 1024}Ki",
+        "memory": f"{memory_bytes(memory_gib - kept_gib) // BINARY_PREFIX_STEP}Ki",
     }
     metadata: Document = {
         "name": node.name,
@@ -204,7 +210,7 @@ def _pod_spec(workload: Workload, pods: Sequence[Pod]) -> Document:
         container["args"] = list(workload.arguments)
     if pods:
         asked = pods[0].requests
-        requests = {"cpu": f"{int(asked.vcpu * 1000)}m", "memory": f"{int(asked.memory_gib * 1024)}Mi"}
+        requests = {"cpu": f"{int(asked.vcpu * 1000)}m", "memory": f"{int(asked.memory_gib * BINARY_PREFIX_STEP)}Mi"}
         devices = {asked.gpu_resource: str(asked.gpus)} if asked.gpus else {}
         container["resources"] = {
             "requests": {**requests, **devices},

@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -95,6 +96,16 @@ class DuckdbEngine:
             for check in sql_checks()
             for (message,) in sorted(self.run(check.sql), key=str)
         ]
+
+    def window(self) -> Window | None:
+        """Return the window the marts were built over; None before the first build."""
+        built = self.run("select count(*) from duckdb_tables() where table_name = 'run_window'")
+        if built == [(0,)]:
+            return None
+        ((start, end),) = self.run("select window_start, window_end from run_window")
+        assert isinstance(start, datetime)  # noqa: S101 - the columns are timestamps
+        assert isinstance(end, datetime)  # noqa: S101
+        return Window(start.replace(tzinfo=UTC), end.replace(tzinfo=UTC))
 
     def read(self, mart: str) -> pa.Table:
         """Return a mart, rows in a fixed order: by all its columns, left to right."""

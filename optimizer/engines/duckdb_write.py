@@ -69,9 +69,9 @@ class Writer:
     def _replace(self, name: str, source_id: str, window: Window) -> None:
         table = RAW_TABLES[name]
         bounds = [source_id, naive_utc(window.end), naive_utc(window.start), naive_utc(window.start)]
-        held = (
-            f'source_id = ? and "{table.starts}" < ? '
-            f'and ("{table.ends}" > ? or ("{table.ends}" = "{table.starts}" and "{table.ends}" >= ?))'
+        held = (  # a row that does not say when it holds is in every window: kept, it would double with each load
+            f'source_id = ? and coalesce("{table.starts}" < ?, true) '
+            f'and coalesce("{table.ends}" > ? or ("{table.ends}" = "{table.starts}" and "{table.ends}" >= ?), true)'
         )
         self._engine.run(f"delete from incoming_{name} where source_object in (select source_object from kept_object)")
         if self._kept_objects:

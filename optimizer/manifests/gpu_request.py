@@ -1,4 +1,9 @@
-"""The GPU request of one container in a workload's pod template (Kubernetes core/v1 resources)."""
+"""
+The GPU request of one container in a workload's pod template (Kubernetes core/v1 resources).
+
+Only kinds whose template may change in place, and whose lists merge by name. A Job's template is immutable, and a
+patch of a custom resource, such as a Notebook, replaces the whole list of containers.
+"""
 
 from collections.abc import Mapping
 
@@ -7,8 +12,6 @@ from optimizer.manifest import Manifest
 _API_VERSIONS = {
     "Deployment": "apps/v1",
     "StatefulSet": "apps/v1",
-    "Job": "batch/v1",
-    "Notebook": "kubeflow.org/v1",
 }
 KINDS = tuple(sorted(_API_VERSIONS))
 GPU = "nvidia.com/gpu"
@@ -31,7 +34,9 @@ def request_gpus(
     """
     kind, namespace, name = owner
     if kind not in _API_VERSIONS or not container:
-        message = f"{kind} {namespace}/{name}, container {container!r}: no pod template to edit; kinds: {KINDS}"
+        message = (
+            f"{kind} {namespace}/{name}, container {container!r}: no pod template to edit in place; kinds: {KINDS}"
+        )
         raise ValueError(message)
     return Manifest(
         target=f"{kind} {namespace}/{name}",

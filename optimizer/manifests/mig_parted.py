@@ -5,6 +5,9 @@ The MIG manager acts on a node label, which is normally not in Git, and destroys
 changes: a change is a drain, not a patch. Source: mig-parted and GPU operator v26.7, read 2026-11.
 """
 
+import hashlib
+import re
+import shlex
 from collections.abc import Mapping, Sequence
 
 import yaml
@@ -17,13 +20,13 @@ NAME = "earnkeep-mig-parted-config"
 ALL_DISABLED = "all-disabled"
 _LABEL = "nvidia.com/mig.config"
 _WRITTEN_FOR = "ConfigMap v1, mig-parted config v1, GPU operator 26.7"
+_PLAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")  # of a label value's 63 characters; the rest is ours
 
 
 def config_name(pool: str, layout: NodeLayout, layouts: Sequence[NodeLayout]) -> str:
     """Return the name of a node's layout; nodes cut alike share one."""
     distinct = sorted({each.gpu_profiles for each in layouts})
-    words = "".join(letter if letter.isalnum() else "-" for letter in pool.rsplit("/", 1)[-1].lower()).strip("-")
-    return f"earnkeep-{words or 'pool'}-{distinct.index(layout.gpu_profiles) + 1}"
+    return f"{_prefix(pool)}-{distinct.index(layout.gpu_profiles) + 1}"
 
 
 def mig_config_map(pool: str, layouts: Sequence[NodeLayout]) -> Manifest:
@@ -42,10 +45,14 @@ def mig_runbook(pool: str, layouts: Sequence[NodeLayout]) -> Runbook:
             f"Point the GPU operator at the new layouts: ClusterPolicy spec.migManager.config.name = {NAME}, and "
             'spec.mig.strategy = "mixed" (note what both say today).'
         ),
+        (
+            f"Where ConfigMap {NAMESPACE}/{NAME} is there already, for another pool, add the layouts {_prefix(pool)}-* "
+            "to its config.yaml instead of replacing it: the MIG manager reads one ConfigMap per cluster."
+        ),
     ]
     undo_steps: list[str] = []
     for layout in sorted(layouts, key=lambda each: each.node):
-        cluster_id, node = layout.node.split("/", 1)
+        cluster_id, node = (shlex.quote(word) for word in layout.node.rsplit("/", 1))
         on_cluster = f"kubectl --context {cluster_id}"
         steps += [
             *_relabel(on_cluster, node, config_name(pool, layout, layouts)),
@@ -53,8 +60,20 @@ def mig_runbook(pool: str, layouts: Sequence[NodeLayout]) -> Runbook:
             f"{on_cluster} uncordon {node}",
         ]
         undo_steps += [*_relabel(on_cluster, node, ALL_DISABLED), f"{on_cluster} uncordon {node}"]
-    undo_steps.append("Set ClusterPolicy spec.migManager.config.name and spec.mig.strategy back to what they were.")
+    undo_steps.append(
+        "Where no other pool is cut, set ClusterPolicy spec.migManager.config.name and spec.mig.strategy back to what "
+        "they were."
+    )
     return Runbook(tuple(steps), tuple(undo_steps))
+
+
+def _prefix(pool: str) -> str:
+    """Return what the names of a pool's layouts begin with; a label value cannot take every pool's name as it is."""
+    name = pool.rsplit("/", 1)[-1]
+    if _PLAIN.fullmatch(name):
+        return f"earnkeep-{name}"
+    words = re.sub(r"[^a-z0-9]+", "-", name.lower())[:32].strip("-")
+    return f"earnkeep-{words or 'pool'}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
 def _relabel(on_cluster: str, node: str, name: str) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Give nodes back: what only the owner of the node pool can do, as steps."""
 
+import shlex
 from collections.abc import Sequence
 
 from optimizer.manifest import Runbook
@@ -10,7 +11,7 @@ def release_runbook(nodes: Sequence[str]) -> Runbook:
     steps: list[str] = []
     undo_steps: list[str] = []
     for key in sorted(nodes):
-        cluster_id, name = key.split("/", 1)
+        cluster_id, name = (shlex.quote(word) for word in key.rsplit("/", 1))
         on_cluster = f"kubectl --context {cluster_id}"
         steps += [
             f"{on_cluster} cordon {name}",

@@ -11,8 +11,8 @@ Undo: Scale back up, or ask for the devices again.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 import polars as pl
 
@@ -29,11 +29,21 @@ from models.domain.recommendation import (
     Subject,
     SubjectKind,
 )
-from models.domain.units import HOURS_PER_DAY
+from models.domain.units import BUCKETS_PER_HOUR, HOURS_PER_DAY
 from models.domain.window import naive_utc
-from models.holding import Doubt, Holding, doubt_about, holding_of, keep_doubt, too_young
-from optimizer.facts import Facts, subjects_of
+from models.holding import (
+    Doubt,
+    Holding,
+    doubt_about,
+    holding_of,
+    keep_doubt,
+    observed_devices,
+    rarely_held,
+    too_young,
+)
+from optimizer.facts import Facts, subject_condition, subjects_of
 from optimizer.manifest import Change, TargetVersions, join_runbooks
+from optimizer.manifests.gpu_request import GPU
 from optimizer.manifests.node_release import release_runbook
 from optimizer.manifests.workload_size import resize
 from optimizer.recommender import Recommender
@@ -87,53 +97,37 @@ def _evaluate_workload(subject: Subject, facts: Facts, settings: Settings) -> Pr
     doubt = (
         keep_doubt(workload.item(0, "annotations") if workload.height else None)
         or too_young(holding_of(history), end, settings.min_observed_days)
+        or rarely_held(holding, settings.idle_days)
         or doubt_about(holding, settings.min_coverage_ratio)
     )
     if doubt is not None:
         return _rejection(subject, doubt)
-    working = pl.col("activity_max") >= settings.idle_activity_ratio
-    busy_devices = holding.devices.filter(working.fill_null(value=True))
-    idle_devices = holding.devices.filter(~working.fill_null(value=True))
-    if idle_devices.is_empty():
-        return _rejection(subject, _busy(busy_devices, settings))
-    serving = workload.height and workload.item(0, "workload_class") == "inference"
-    loaded_gib = _loaded_gib(idle_devices)
-    if serving and (loaded_gib is None or loaded_gib >= settings.held_memory_gib):
-        return _rejection(subject, _no_traffic_seen(loaded_gib))
-    return _give_back(subject, facts, settings, (holding, busy_devices.height))
-
-
-def _give_back(subject: Subject, facts: Facts, settings: Settings, held: tuple[Holding, int]) -> Proposal | Rejection:
-    holding, busy_count = held
-    now = facts.of("holder_now", subject)
-    devices_now = float(now.get_column("devices").sum())
-    pods_now = now.get_column("pod_uid").n_unique()
-    idle_count = holding.devices.height - busy_count
-    if busy_count and pods_now > 1:
-        reason = f"{idle_count} of {holding.devices.height} devices are idle, spread over {pods_now} replicas"
-        return _rejection(subject, Doubt("partly_idle", reason + "; its autoscaler or gpu_downsize decides that"))
-    remaining_devices = float(min(busy_count, devices_now))
-    before = Demand(
-        devices=devices_now,
-        replicas=pods_now,
-        vcpu=float(now.get_column("vcpu").sum()),
-        memory_gib=float(now.get_column("memory_gib").sum()),
+    idle = observed_devices(holding, settings.min_coverage_ratio).filter(
+        pl.col("activity_max") < settings.idle_activity_ratio  # null: nobody saw it, so it is not idle
     )
-    stays = remaining_devices > 0
+    now = facts.of("holder_now", subject)
+    workload_class = workload.item(0, "workload_class") if workload.height else None
+    doubt = _nothing_idle(holding, idle, now, settings) or _maybe_serving(idle, workload_class, settings)
+    if doubt is not None:
+        return _rejection(subject, doubt)
+    busy_count = holding.devices.height - idle.height
+    pods_now = now.get_column("pod_uid").n_unique()
+    before = Demand(
+        devices=float(now.get_column("devices").sum()),
+        replicas=pods_now if busy_count else _declared_replicas(workload, pods_now),
+        vcpu=float(now.get_column("vcpu").cast(pl.Float64).sum()),
+        memory_gib=float(now.get_column("memory_gib").cast(pl.Float64).sum()),
+    )
+    stopped = Demand(0.0, replicas=0)
     alternative = Alternative(
-        name="shrink" if stays else "stop",
-        demand=Demand(
-            devices=remaining_devices,
-            replicas=pods_now if stays else 0,
-            vcpu=before.vcpu if stays else 0.0,
-            memory_gib=before.memory_gib if stays else 0.0,
-        ),
-        pool=_pool(now),
+        name="shrink" if busy_count else "stop",
+        demand=replace(before, devices=float(busy_count)) if busy_count else stopped,
+        pool=_pool_of(now.sort("pod").row(0, named=True)),
         disrupted_pods=pods_now,
-        risk=_risk(holding, settings, stays=stays),
-        evidence=_evidence(subject, facts, settings, holding),
+        risk=_risk(holding, workload_class, settings, stops=not busy_count),
+        evidence=_evidence(subject, facts, settings, (holding, idle)),
         before=before,
-        container=now.sort("pod").item(0, "container"),
+        container=now.sort("pod").item(0, "container") or "",
     )
     return Proposal(NAME, Step.WASTE, subject, (alternative,))
 
@@ -142,43 +136,79 @@ def _evaluate_node(subject: Subject, facts: Facts, settings: Settings) -> Propos
     end = naive_utc(facts.window.end)
     start = end - timedelta(days=settings.idle_days)
     node = facts.of("node_now", subject).row(0, named=True)
-    if node["alive_since"] > end - timedelta(days=settings.min_observed_days):
-        return _rejection(subject, Doubt("too_young", f"node seen since {node['alive_since']:%Y-%m-%d}"))
+    needed = _needed(node, end - timedelta(days=settings.min_observed_days))
+    if needed is not None:
+        return _rejection(subject, needed)
     held = facts.of("holder_gpu_by_hour", subject).filter(pl.col("hour_start") >= start)
     if not held.is_empty():
         last_hour = held.sort("hour_start").item(-1, "hour_start")
         return _rejection(subject, Doubt("used_lately", f"a pod held its GPUs until {last_hour:%Y-%m-%d %H:%M} UTC"))
     seen = facts.of("gpu_by_hour", subject).filter(pl.col("hour_start") >= start)
-    expected_buckets = node["gpu_count"] * settings.idle_days * HOURS_PER_DAY * 12
-    observed_ratio = float(seen.get_column("observed_buckets").sum()) / expected_buckets
-    if observed_ratio < settings.min_coverage_ratio:
+    # A GPU cut into slices has a row for each of them: its time counts once.
+    buckets = seen.group_by("gpu_uuid", "hour_start").agg(pl.col("observed_buckets").max())
+    expected_buckets = node["gpu_count"] * settings.idle_days * HOURS_PER_DAY * BUCKETS_PER_HOUR
+    observed_ratio = float(buckets.get_column("observed_buckets").sum()) / expected_buckets
+    activity = seen.get_column("activity_max").drop_nulls()
+    if activity.is_empty() or observed_ratio < settings.min_coverage_ratio:
         reason = f"telemetry covers {observed_ratio:.0%} of its GPUs' time; unknown counts as active"
         return _rejection(subject, Doubt("telemetry_missing", reason))
-    activity_max = float(seen.get_column("activity_max").drop_nulls().max())  # type: ignore[arg-type]
-    if activity_max >= settings.idle_activity_ratio:
+    activity_max = float(activity.max())  # type: ignore[arg-type]
+    if not activity_max < settings.idle_activity_ratio:
         reason = f"no pod asked for its GPUs, yet one reached {activity_max:.0%}: used outside Kubernetes"
         return _rejection(subject, Doubt("used_without_request", reason))
-    query = f"select max(activity_max) from gpu_by_hour where cluster_id || '/' || node = {_text(subject.key)}"
     evidence = Evidence(
         f"busiest five minutes of any of its {node['gpu_count']} GPUs in {settings.idle_days} days, held by no pod",
-        activity_max, "ratio", "gpu_by_hour", f"{query} and hour_start >= timestamp '{start}'",
+        activity_max, "ratio", "gpu_by_hour",
+        f"select max(activity_max) from gpu_by_hour where {subject_condition(subject)} "
+        f"and hour_start >= timestamp '{start}'",
         settings.idle_activity_ratio,
     )  # fmt: skip
     alternative = Alternative("release", Demand(0.0, replicas=0), _pool_of(node), 0, Risk.NONE, (evidence,))
     return Proposal(NAME, Step.WASTE, subject, (alternative,))
 
 
+def _needed(node: dict[str, object], old_enough: datetime) -> Doubt | None:
+    labels, other_pods, alive_since = node["labels"], node["other_pods"], node["alive_since"]
+    kept = keep_doubt(labels if isinstance(labels, str) else None)
+    if kept is not None:
+        return kept
+    if other_pods:
+        return Doubt("holds_other_pods", f"{other_pods} pods that ask for no GPU run on it and would need another node")
+    if isinstance(alive_since, datetime) and alive_since <= old_enough:
+        return None
+    return Doubt("too_young", f"the node is seen since {alive_since} UTC only")
+
+
 def _rejection(subject: Subject, doubt: Doubt) -> Rejection:
     return Rejection(NAME, subject, doubt.code, doubt.reason)
 
 
-def _busy(devices: pl.DataFrame, settings: Settings) -> Doubt:
-    peaks = devices.get_column("activity_max").drop_nulls().sort()
-    shown = "unknown" if peaks.is_empty() else f"{peaks.item(-1):.0%}"
-    return Doubt("busy", f"all {devices.height} devices worked within {settings.idle_days} days, peak {shown}")
+def _nothing_idle(holding: Holding, idle: pl.DataFrame, now: pl.DataFrame, settings: Settings) -> Doubt | None:
+    """Return why nothing can be given back although some devices may be idle."""
+    busy = holding.devices.height - idle.height
+    if idle.is_empty() or busy >= float(now.get_column("devices").sum()):
+        peaks = holding.devices.get_column("activity_max").drop_nulls().sort()
+        shown = "unknown" if peaks.is_empty() else f"{peaks.item(-1):.0%}"
+        unseen = busy - holding.devices.filter(pl.col("activity_max") >= settings.idle_activity_ratio).height
+        also = f"; {unseen} more went unseen, and unknown counts as active" if unseen > 0 else ""
+        worked = f"{busy - unseen} of {holding.devices.height} devices it held worked"
+        return Doubt("busy", f"{worked} within {settings.idle_days} days, peak {shown}{also}")
+    if not busy:
+        return None
+    some = f"{idle.height} of {holding.devices.height} devices are idle"
+    pods = now.get_column("pod_uid").n_unique()
+    if pods > 1:
+        return Doubt("partly_idle", f"{some}, spread over {pods} replicas; its autoscaler or gpu_downsize decides that")
+    is_whole = (pl.col("resource").cast(pl.String) == GPU) & (pl.col("devices") == pl.col("requested_gpus"))
+    if now.filter(is_whole).height < now.height:
+        return Doubt("partly_idle", f"{some}, but it holds {now.item(0, 'resource')}, not whole GPUs of its own")
+    return None
 
 
-def _no_traffic_seen(loaded_gib: float | None) -> Doubt:
+def _maybe_serving(idle: pl.DataFrame, workload_class: object, settings: Settings) -> Doubt | None:
+    loaded_gib = _loaded_gib(idle)
+    if workload_class != "inference" or (loaded_gib is not None and loaded_gib < settings.held_memory_gib):
+        return None
     loaded = "an unknown amount of memory" if loaded_gib is None else f"{loaded_gib:.1f} GiB"
     return Doubt(
         "traffic_unknown",
@@ -191,29 +221,40 @@ def _loaded_gib(devices: pl.DataFrame) -> float | None:
     return None if memory.null_count() else float(memory.max())  # type: ignore[arg-type]
 
 
-def _risk(holding: Holding, settings: Settings, *, stays: bool) -> Risk:
+def _risk(holding: Holding, workload_class: object, settings: Settings, *, stops: bool) -> Risk:
     loaded_gib = _loaded_gib(holding.devices)
-    if loaded_gib is not None and loaded_gib < settings.held_memory_gib and not stays:
+    if stops and loaded_gib is not None and loaded_gib < settings.held_memory_gib:
         return Risk.NONE
-    return Risk.SLOWER
+    # What nobody classified may be a server.
+    return Risk.OUTAGE if workload_class in {"inference", None} else Risk.SLOWER
 
 
-def _evidence(subject: Subject, facts: Facts, settings: Settings, holding: Holding) -> tuple[Evidence, ...]:
+def _declared_replicas(workload: pl.DataFrame, pods_now: int) -> int:
+    """Return how many replicas to come back to: pods of the last hour may be those of a rollout."""
+    declared = workload.item(0, "replicas") if workload.height else None
+    return int(declared) if declared else pods_now
+
+
+def _evidence(
+    subject: Subject, facts: Facts, settings: Settings, seen: tuple[Holding, pl.DataFrame]
+) -> tuple[Evidence, ...]:
+    holding, idle = seen
     start = naive_utc(facts.window.end) - timedelta(days=settings.idle_days)
-    where = (
-        "from holder_gpu_by_hour where cluster_id || '/' || namespace || '/' || workload_kind || '/' || workload_name"
-        f" = {_text(subject.key)} and hour_start >= timestamp '{start}'"
+    where = f"from holder_gpu_by_hour where {subject_condition(subject)} and hour_start >= timestamp '{start}'"
+    by_device = (
+        f"{where} and gpu_uuid is not null group by node, gpu_uuid, mig_instance_id "
+        f"having max(activity_max) < {settings.idle_activity_ratio} and sum(held_gpu_hours - unknown_gpu_hours) >= "
+        f"{settings.min_coverage_ratio} * sum(held_gpu_hours) order by 4 desc"
     )
-    idle = holding.devices.filter(pl.col("activity_max") < settings.idle_activity_ratio)
     loaded_gib = _loaded_gib(idle)
     loaded = "truly idle" if loaded_gib is not None and loaded_gib < settings.held_memory_gib else "held idle"
     facts_seen = [
         Evidence(
-            f"busiest five minutes of its {idle.height} idle devices in {settings.idle_days} days ({loaded})",
+            f"busiest five minutes in {settings.idle_days} days of {idle.height} unused devices ({loaded})",
             float(idle.get_column("activity_max").max()),  # type: ignore[arg-type]
             "ratio",
             "holder_gpu_by_hour",
-            f"select gpu_uuid, max(activity_max) {where} group by gpu_uuid",
+            f"select node, gpu_uuid, mig_instance_id, max(activity_max) {by_device}",
             settings.idle_activity_ratio,
         ),
         Evidence(
@@ -229,23 +270,15 @@ def _evidence(subject: Subject, facts: Facts, settings: Settings, holding: Holdi
         facts_seen.append(
             Evidence(
                 "most memory an idle device had loaded", loaded_gib, "GiB", "holder_gpu_by_hour",
-                f"select gpu_uuid, max(memory_used_gib_max) {where} group by gpu_uuid", settings.held_memory_gib,
+                f"select node, gpu_uuid, mig_instance_id, max(memory_used_gib_max) {by_device}",
+                settings.held_memory_gib,
             )
         )  # fmt: skip
     return tuple(facts_seen)
 
 
-def _pool(now: pl.DataFrame) -> str:
-    row = now.sort("pod").row(0, named=True)
-    return _pool_of(row)
-
-
 def _pool_of(row: dict[str, object]) -> str:
     return f"{row['cluster_id']}/{row['pool'] or 'unpooled'}"
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
 
 
 RECOMMENDER = Recommender(

@@ -31,8 +31,8 @@ from models.domain.recommendation import (
     SubjectKind,
 )
 from models.domain.window import naive_utc
-from models.holding import Doubt, doubt_about, holding_of, keep_doubt, too_young
-from optimizer.facts import Facts, subjects_of
+from models.holding import Doubt, doubt_about, holding_of, keep_doubt, rarely_held, too_young
+from optimizer.facts import Facts, subject_condition, subjects_of
 from optimizer.manifest import Change, Manifest, Runbook, TargetVersions, join_runbooks
 from optimizer.manifests import gpu_request
 from optimizer.manifests.mig_parted import mig_config_map, mig_runbook
@@ -40,8 +40,10 @@ from optimizer.manifests.node_release import release_runbook
 from optimizer.recommender import Recommender
 
 NAME = "mig_consolidation"
-_SM_LEVEL = 3  # telemetry level at which SM_ACTIVE is there
 _SHARED_ELSEWHERE = ("notebook", "dev")
+_TOLERATED_GAPS_RATIO = 0.05  # share of the observed hours that may lack one quantity
+_BOARD_SPREAD_RATIO = 0.05  # drivers report the memory of one board a little differently
+_SURE_WORK_RATIO = 0.1  # activity at which SM_ACTIVE cannot be zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,10 @@ def evaluate(candidate: Candidate, facts: Facts, settings: Settings) -> Proposal
         return _rejection(subject, doubt)
     history = facts.of("holder_gpu_by_hour", subject)
     holding = holding_of(history)
-    doubt = too_young(holding, naive_utc(facts.window.end), settings.min_observed_days) or doubt_about(
-        holding, settings.min_coverage_ratio
+    doubt = (
+        too_young(holding, naive_utc(facts.window.end), settings.min_observed_days)
+        or rarely_held(holding, settings.min_observed_days)
+        or doubt_about(holding, settings.min_coverage_ratio)
     )
     if doubt is not None:
         return _rejection(subject, doubt)
@@ -91,9 +95,9 @@ def evaluate(candidate: Candidate, facts: Facts, settings: Settings) -> Proposal
     model = _gpu_models(now, facts)[0]
     profiles = _profiles_that_fit(model, need, settings)
     if not profiles:
-        return _rejection(subject, _needs_whole_gpu(need))
+        return _rejection(subject, _needs_whole_gpu(need, settings))
     alternatives = tuple(
-        _alternative(subject, now, profile, _evidence(subject, need, profile, settings)) for profile in profiles
+        _alternative(now, profile, _evidence(subject, need, (model, profile), settings)) for profile in profiles
     )
     return Proposal(NAME, Step.FIT, subject, alternatives)
 
@@ -106,7 +110,7 @@ def write(decision: Decision, targets: TargetVersions) -> Change:  # noqa: ARG00
     for chosen in decision.chosen:
         alternative = chosen.alternative
         resource = mig_resource(alternative.demand.slice_profile or "")
-        _, namespace, kind, name = chosen.subject.key.split("/", 3)
+        _, namespace, kind, name = chosen.subject.key.rsplit("/", 3)
         if kind in gpu_request.KINDS and alternative.container:
             owner = (kind, namespace, name)
             manifests.append(
@@ -134,12 +138,15 @@ def _wrong_kind(now: pl.DataFrame, workload: pl.DataFrame) -> Doubt | None:
     kept = keep_doubt(described.get("annotations"))
     if kept is not None:
         return kept
-    most_gpus = float(now.get_column("requested_gpus").max())  # type: ignore[arg-type]
-    if most_gpus > 1:
-        return Doubt("several_gpus_per_pod", f"asks for {most_gpus:g} GPUs per pod; a slice has no NVLink to another")
     if now.get_column("mig_profile").is_not_null().any():
         return Doubt("already_sliced", "runs on MIG slices already")
-    if not now.get_column("resource").is_in([gpu_request.GPU]).all():
+    several = now.filter(pl.col("requested_gpus") > 1)
+    if not several.is_empty():
+        most = several.sort("requested_gpus").item(-1, "requested_gpus")
+        return Doubt("several_gpus_per_pod", f"asks for {most:g} GPUs per pod; a slice has no NVLink to another")
+    # time-sliced GPUs are asked for as nvidia.com/gpu too; the share held tells
+    is_whole = (pl.col("resource").cast(pl.String) == gpu_request.GPU) & (pl.col("devices") == 1.0)
+    if now.filter(is_whole).height < now.height:
         return Doubt("not_a_whole_gpu", f"holds {now.item(0, 'resource')}, not a whole GPU of its own")
     return _wrong_class(described.get("workload_class"))
 
@@ -167,28 +174,45 @@ def _wrong_board(models: list[str | None]) -> Doubt | None:
     if len(models) != 1 or models[0] is None:
         shown = ", ".join("unknown" if model is None else model for model in models)
         return Doubt("gpu_model_unclear", f"runs on {shown}; needs one known GPU model")
-    if gpu_model(models[0]) is None:
+    whole, board = gpu_model(models[0]), board_of(models[0])
+    if whole is None:
         return Doubt("gpu_model_unknown", f"{models[0]} is not in the catalogue; nothing is known of its geometry")
-    if board_of(models[0]) is None:
+    if board is None:
         return Doubt("no_mig", f"{models[0]} cannot be cut, or nobody published where its slices go")
+    if whole.sm_count is None or whole.sm_count != board.sm_count:
+        return Doubt("slices_unmeasured", f"nobody published how many SMs a slice of a {models[0]} has")
     return None
 
 
 def _need(history: pl.DataFrame, settings: Settings) -> _Need | Doubt:
-    if history.get_column("memory_used_gib_max").drop_nulls().is_empty():
-        return Doubt("memory_unknown", "no memory telemetry (DCGM_FI_DEV_FB_USED); a slice's memory is a hard limit")
+    boards = history.get_column("memory_total_gib").drop_nulls().sort()
+    if not boards.is_empty() and boards.item(-1) > boards.item(0) * (1 + _BOARD_SPREAD_RATIO):
+        sizes = f"{boards.item(0):.0f} and {boards.item(-1):.0f} GiB"
+        return Doubt("gpu_model_changed", f"ran on devices of {sizes}; a share of one is none of the other")
     observed = history.filter(pl.col("observed_buckets") > 0)
-    if observed.filter(pl.col("telemetry_level") < _SM_LEVEL).height * 20 > observed.height:
+    if _is_sparse(observed, pl.col("memory_used_gib_max").is_null()):
+        return Doubt("memory_unknown", "no memory telemetry (DCGM_FI_DEV_FB_USED); a slice's memory is a hard limit")
+    if _is_sparse(observed, pl.col("sm_active_ratio_max").is_null()):
         return Doubt(
             "no_sm_active",
             "SM_ACTIVE is not collected, and a busy GPU may need one SM or all; add the line "
             "`DCGM_FI_PROF_SM_ACTIVE, gauge, SM active` to the exporter's counters",
         )
+    worked = pl.col("activity_max") >= _SURE_WORK_RATIO
+    if _is_sparse(observed, worked & (pl.col("sm_active_ratio_max") <= 0)):
+        return Doubt(
+            "sm_active_stuck",
+            "SM_ACTIVE stands at 0 in hours in which the GPU worked (a known fault after XID 31); restart the exporter",
+        )
     memory_max_gib = history.get_column("memory_used_gib_max").max()
-    quantile = observed.get_column("sm_active_ratio_max").drop_nulls().quantile(settings.sm_quantile, "higher")
+    quantile = observed.get_column("sm_active_ratio_max").drop_nulls().quantile(settings.sm_quantile, "linear")
     assert isinstance(memory_max_gib, float)  # noqa: S101 - checked above: there is at least one value
-    assert quantile is not None  # noqa: S101 - the level says SM_ACTIVE was there
+    assert quantile is not None  # noqa: S101 - checked above
     return _Need(memory_max_gib, quantile)
+
+
+def _is_sparse(observed: pl.DataFrame, bad: pl.Expr) -> bool:
+    return observed.is_empty() or observed.filter(bad).height > _TOLERATED_GAPS_RATIO * observed.height
 
 
 def _profiles_that_fit(model: str | None, need: _Need, settings: Settings) -> tuple[MigProfile, ...]:
@@ -213,30 +237,28 @@ def _profiles_that_fit(model: str | None, need: _Need, settings: Settings) -> tu
     return tuple(fitting[: settings.max_alternatives])
 
 
-def _alternative(
-    subject: Subject, now: pl.DataFrame, profile: MigProfile, evidence: tuple[Evidence, ...]
-) -> Alternative:
+def _alternative(now: pl.DataFrame, profile: MigProfile, evidence: tuple[Evidence, ...]) -> Alternative:
     pods = now.get_column("pod_uid").n_unique()
     row = now.sort("pod").row(0, named=True)
-    vcpu, memory_gib = float(now.get_column("vcpu").sum()), float(now.get_column("memory_gib").sum())
+    vcpu, memory_gib = (float(now.get_column(name).cast(pl.Float64).sum()) for name in ("vcpu", "memory_gib"))
     return Alternative(
         name=f"slice {profile.name}",
         demand=Demand(0.0, profile.name, pods, vcpu, memory_gib),
-        pool=f"{subject.key.split('/', 1)[0]}/{row['pool'] or 'unpooled'}",
+        pool=f"{row['cluster_id']}/{row['pool'] or 'unpooled'}",
         disrupted_pods=pods,
         risk=Risk.OUTAGE if pods == 1 else Risk.SLOWER,
         evidence=evidence,
         before=Demand(float(now.get_column("devices").sum()), None, pods, vcpu, memory_gib),
-        container=row["container"],
+        container=row["container"] or "",
     )
 
 
-def _evidence(subject: Subject, need: _Need, profile: MigProfile, settings: Settings) -> tuple[Evidence, ...]:
-    key = "'" + subject.key.replace("'", "''") + "'"
-    where = (
-        "from holder_gpu_by_hour where cluster_id || '/' || namespace || '/' || workload_kind || '/' || workload_name"
-        f" = {key}"
-    )
+def _evidence(
+    subject: Subject, need: _Need, slice_of: tuple[str | None, MigProfile], settings: Settings
+) -> tuple[Evidence, ...]:
+    whole, profile = gpu_model(slice_of[0] or ""), slice_of[1]
+    sm_count = whole.sm_count if whole else None
+    where = f"from holder_gpu_by_hour where {subject_condition(subject)}"
     share = (
         f"SM_ACTIVE at p{settings.sm_quantile * 100:g} of the hourly maxima; {profile.name} has {profile.sm_count} SMs"
     )
@@ -249,15 +271,16 @@ def _evidence(subject: Subject, need: _Need, profile: MigProfile, settings: Sett
         Evidence(
             share, need.sm_quantile_ratio, "ratio", "holder_gpu_by_hour",
             f"select percentile(sm_active_ratio_max, {settings.sm_quantile}) {where} and observed_buckets > 0",
+            profile.sm_count / sm_count / (1 + settings.sm_headroom_ratio) if profile.sm_count and sm_count else None,
         ),
     )  # fmt: skip
 
 
-def _needs_whole_gpu(need: _Need) -> Doubt:
+def _needs_whole_gpu(need: _Need, settings: Settings) -> Doubt:
     return Doubt(
         "needs_whole_gpu",
-        f"{need.memory_max_gib:.1f} GiB at most and {need.sm_quantile_ratio:.0%} of the SMs at p99, with headroom, "
-        "fit no slice",
+        f"{need.memory_max_gib:.1f} GiB at most and {need.sm_quantile_ratio:.0%} of the SMs at "
+        f"p{settings.sm_quantile * 100:g}, with headroom, fit no slice whose size was measured",
     )
 
 

@@ -301,7 +301,10 @@ select
     followed.valid_from as held_from,
     case
         -- an end known only to the next scrape must not reach into the next pod's time on the same device
-        when followed.gpu_uuid is not null and not followed.is_shared_device and followed.next_from > followed.valid_from
+        when
+            followed.gpu_uuid is not null
+            and not followed.is_shared_device
+            and followed.next_from > followed.valid_from
             then least(followed.valid_to, followed.next_from)
         else followed.valid_to
     end as held_to

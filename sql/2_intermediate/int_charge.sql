@@ -50,10 +50,9 @@ select
     numbered.charge_number,
     numbered.source_id,
     numbered.source_object,
-    case
-        when numbered.SubAccountId is null then numbered.BillingAccountId
-        else numbered.SubAccountId
-    end as account,
+    -- payer/account: commitments are shared below one payer
+    numbered.BillingAccountId
+    || case when numbered.SubAccountId is null then '' else '/' || numbered.SubAccountId end as account,
     numbered.ServiceProviderName as provider,
     numbered.BillingCurrency as billing_currency,
     numbered.ChargePeriodStart as charge_start,

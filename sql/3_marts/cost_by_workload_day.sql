@@ -164,11 +164,13 @@ select
     workload_day.day_start,
     -- what a workload did not hold costs it nothing; what no bill names stays unknown
     case
-        when workload_day.gpu_usd is null then case
-            when workload_day.cpu_usd is null then workload_day.memory_usd
-            when workload_day.memory_usd is null then workload_day.cpu_usd
-            else workload_day.cpu_usd + workload_day.memory_usd
-        end
+        when workload_day.gpu_usd is null
+            then
+                case
+                    when workload_day.cpu_usd is null then workload_day.memory_usd
+                    when workload_day.memory_usd is null then workload_day.cpu_usd
+                    else workload_day.cpu_usd + workload_day.memory_usd
+                end
         when workload_day.cpu_usd is null then workload_day.gpu_usd
         else workload_day.gpu_usd + workload_day.cpu_usd + workload_day.memory_usd
     end as effective_usd,

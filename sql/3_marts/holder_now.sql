@@ -9,7 +9,8 @@ with open_holder as (
         holder.resource,
         holder.mig_profile,
         sum(holder.devices) as devices,
-        min(holder.container) as container,
+        -- null: nobody can say which of several containers to change
+        case when count(distinct holder.container) = 1 then min(holder.container) end as container,
         min(holder.held_from) as held_since,
         -- the weakest tells how sure the whole is
         max(case holder.attribution when 'direct' then 0 when 'estimated' then 1 else 2 end) as doubt
