@@ -84,7 +84,7 @@ def run_pipeline(spec: FleetSpec, folder: Path) -> tuple[Sequence[Decision], pl.
         check(context)
         advice = state.advice(recommend(context))
         costs = pl.from_arrow(engine.read("cost_by_node_hour"))
-    assert isinstance(costs, pl.DataFrame)  # noqa: S101 - a table gives a frame
+    assert isinstance(costs, pl.DataFrame)
     by_day = costs.group_by("cluster_id", "node", pl.col("hour_start").dt.date().alias("day_start"))
     return [each.decision for each in advice], by_day.agg(pl.col(PARTS).sum().cast(pl.Float64))
 

@@ -51,9 +51,8 @@ shared as (
         case
             when spread.charge_seconds = spread.charge_span_seconds then 1e0
             -- a bill by the day falls on the hours in which the machine existed
-            when spread.alive_hours_of_charge > 0
-                then case when spread.alive_hours is null then 0e0 else spread.alive_hours end
-                    / spread.alive_hours_of_charge
+            when spread.alive_hours_of_charge > 0 and spread.alive_hours is null then 0e0
+            when spread.alive_hours_of_charge > 0 then spread.alive_hours / spread.alive_hours_of_charge
             else spread.charge_span_seconds / spread.charge_seconds
         end as hour_ratio
     from spread

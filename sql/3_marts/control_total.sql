@@ -9,7 +9,7 @@ with inside as (
 ),
 
 stored as (
-    select count(*) as charge_rows
+    select count(cost.source_id) as charge_rows
     from raw.cost as cost
 )
 

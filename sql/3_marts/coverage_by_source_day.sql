@@ -6,11 +6,7 @@ with instance_day as (
         sample.gpu_uuid,
         sample.mig_instance_id,
         count(*) as buckets
-    from raw.gpu_5m as sample
-    cross join run_window
-    where
-        sample.bucket_start >= run_window.window_start
-        and sample.bucket_start < run_window.window_end
+    from stg_gpu_5m as sample
     group by
         sample.source_id,
         date_trunc('day', sample.bucket_start),

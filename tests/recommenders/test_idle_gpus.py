@@ -224,6 +224,26 @@ def test_a_young_node_stays(marts, node):
     assert code(marts, node()) == "too_young"
 
 
+def test_a_node_that_runs_other_pods_stays(marts, node):
+    marts.node(other_pods=2).seen()
+    assert code(marts, node()) == "holds_other_pods"
+
+
+def test_a_node_without_other_pods_can_go(marts, node):
+    marts.node(other_pods=0).seen()
+    assert isinstance(outcome(marts, node()), Proposal)
+
+
+def test_a_node_that_a_person_keeps_is_kept(marts, node):
+    marts.node(labels=json.dumps({"earnkeep.dev/keep": "failover"})).seen()
+    assert code(marts, node()) == "kept_on_purpose"
+
+
+def test_labels_that_ask_for_nothing_keep_no_node(marts, node):
+    marts.node(labels=json.dumps({"topology.kubernetes.io/zone": "a"})).seen()
+    assert isinstance(outcome(marts, node()), Proposal)
+
+
 def test_a_node_that_a_pod_held_within_the_span_stays(marts, node):
     marts.node().seen().held(days=30, until_days=13)
     rejection = outcome(marts, node())
