@@ -6,7 +6,8 @@ Claim: In every hour of `idle_days` each device was observed, and no activity si
 Saves: The nodes that nobody holds any more once the workload stops, or asks for fewer devices.
 Gate: `min_observed_days` of history, `min_coverage_ratio` of it observed. Unknown counts as active: missing or
     stuck telemetry, a device nobody names, an inference server loaded without traffic telemetry.
-Risk: None where nothing was loaded; what is in memory is lost where something was.
+Risk: None where nothing was loaded; what is in memory is lost where something was. What serves, or what nobody
+    classified, may miss a request.
 Undo: Scale back up, or ask for the devices again.
 """
 

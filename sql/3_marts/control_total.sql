@@ -1,25 +1,78 @@
--- grain: currency; what the loads counted before the warehouse saw it, where the window holds all that was loaded
-with inside as (
-    select count(*) as charge_rows
-    from int_charge as charge
-    cross join run_window
-    where
-        charge.charge_start >= run_window.window_start
-        and charge.charge_end <= run_window.window_end
+-- grain: currency; what the loads counted before the warehouse saw it, less what lies outside the window
+with loaded as (
+    select
+        load.BillingCurrency as billing_currency,
+        sum(load.charge_rows) as charge_rows,
+        sum(load.BilledCost) as billed_usd,
+        sum(load.EffectiveCost) as effective_usd
+    from raw.cost_load as load
+    group by load.BillingCurrency
 ),
 
-stored as (
-    select count(cost.source_id) as charge_rows
+filled as (
+    -- charges without amortised cost count as billed, here as in the scopes
+    select
+        cost.BillingCurrency as billing_currency,
+        sum(cost.BilledCost) as effective_usd
     from raw.cost as cost
+    where cost.EffectiveCost is null
+    group by cost.BillingCurrency
+),
+
+overlap as (
+    select
+        cost.BillingCurrency as billing_currency,
+        cost.BilledCost as billed_usd,
+        case when cost.EffectiveCost is null then cost.BilledCost else cost.EffectiveCost end as effective_usd,
+        case
+            when cost.ChargePeriodEnd > cost.ChargePeriodStart then greatest(
+                0e0,
+                (
+                    unix_timestamp(least(cost.ChargePeriodEnd, run_window.window_end))
+                    - unix_timestamp(greatest(cost.ChargePeriodStart, run_window.window_start))
+                ) / cast(
+                    unix_timestamp(cost.ChargePeriodEnd) - unix_timestamp(cost.ChargePeriodStart) as double
+                )
+            )
+            -- a charge without a span in time is in no window
+            else 0e0
+        end as inside_ratio
+    from raw.cost as cost
+    cross join run_window
+),
+
+outside as (
+    select
+        overlap.billing_currency,
+        count(case when overlap.inside_ratio = 0e0 then 1 end) as charge_rows,
+        sum(
+            case
+                when overlap.inside_ratio = 0e0 then cast(overlap.billed_usd as decimal(38, 15))
+                else cast(overlap.billed_usd * (1e0 - overlap.inside_ratio) as decimal(38, 15))
+            end
+        ) as billed_usd,
+        sum(
+            case
+                when overlap.inside_ratio = 0e0 then cast(overlap.effective_usd as decimal(38, 15))
+                else cast(overlap.effective_usd * (1e0 - overlap.inside_ratio) as decimal(38, 15))
+            end
+        ) as effective_usd
+    from overlap
+    where overlap.inside_ratio < 1e0
+    group by overlap.billing_currency
 )
 
 select
-    load.BillingCurrency as billing_currency,
-    sum(load.charge_rows) as charge_rows,
-    sum(load.BilledCost) as billed_usd,
-    sum(load.EffectiveCost) as effective_usd
-from raw.cost_load as load
-cross join inside
-cross join stored
-where inside.charge_rows = stored.charge_rows
-group by load.BillingCurrency
+    loaded.billing_currency,
+    loaded.charge_rows - case when outside.charge_rows is null then 0 else outside.charge_rows end as charge_rows,
+    loaded.billed_usd
+    - case when outside.billed_usd is null then cast(0 as decimal(38, 15)) else outside.billed_usd end as billed_usd,
+    loaded.effective_usd
+    + case when filled.effective_usd is null then cast(0 as decimal(38, 15)) else filled.effective_usd end
+    - case when outside.effective_usd is null then cast(0 as decimal(38, 15)) else outside.effective_usd end
+        as effective_usd
+from loaded
+left join outside
+    on loaded.billing_currency = outside.billing_currency
+left join filled
+    on loaded.billing_currency = filled.billing_currency
