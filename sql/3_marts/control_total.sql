@@ -19,26 +19,30 @@ filled as (
     group by cost.BillingCurrency
 ),
 
-overlap as (
+measured as (
     select
         cost.BillingCurrency as billing_currency,
         cost.BilledCost as billed_usd,
         case when cost.EffectiveCost is null then cost.BilledCost else cost.EffectiveCost end as effective_usd,
+        unix_timestamp(cost.ChargePeriodEnd) - unix_timestamp(cost.ChargePeriodStart) as charge_seconds,
+        unix_timestamp(least(cost.ChargePeriodEnd, run_window.window_end))
+        - unix_timestamp(greatest(cost.ChargePeriodStart, run_window.window_start)) as inside_seconds
+    from raw.cost as cost
+    cross join run_window
+),
+
+overlap as (
+    select
+        measured.billing_currency,
+        measured.billed_usd,
+        measured.effective_usd,
         case
-            when cost.ChargePeriodEnd > cost.ChargePeriodStart then greatest(
-                0e0,
-                (
-                    unix_timestamp(least(cost.ChargePeriodEnd, run_window.window_end))
-                    - unix_timestamp(greatest(cost.ChargePeriodStart, run_window.window_start))
-                ) / cast(
-                    unix_timestamp(cost.ChargePeriodEnd) - unix_timestamp(cost.ChargePeriodStart) as double
-                )
-            )
+            when measured.charge_seconds > 0 and measured.inside_seconds > 0
+                then measured.inside_seconds / cast(measured.charge_seconds as double)
             -- a charge without a span in time is in no window
             else 0e0
         end as inside_ratio
-    from raw.cost as cost
-    cross join run_window
+    from measured
 ),
 
 outside as (

@@ -172,3 +172,17 @@ def test_under_mig_strategy_single_a_gpu_of_the_request_is_a_slice(warehouse):
     # three of seven compute slices
     assert warehouse.mart("holder_gpu_by_hour").get_column("held_gpu_hours").sum() == pytest.approx(24 * 3 / 7)
     assert warehouse.broken() == []
+
+
+def test_what_the_models_had_to_assume_is_a_finding(warehouse):
+    warehouse.load(
+        node=[node(gpu_model="NVIDIA Nobody Knows"), node("gpu-2", resource_key="i-elsewhere")],
+        cost=[*HOURLY_BILL, charge(0, "2.5", ChargePeriodStart=None)],
+    ).build()
+    found = warehouse.mart("finding").filter(pl.col("source_id") != "prices")
+    assert found.select("code", "subject", "occurrences").rows() == [
+        ("cost_split_assumed", "NVIDIA Nobody Knows", 1),
+        ("node_not_billed", "prod", 1),
+        ("charge_without_period", "file", 1),
+    ]
+    assert found.get_column("usd").to_list() == [None, None, Decimal("2.5")]
