@@ -78,19 +78,24 @@ def load(
         for page in connector.fetch(settings, window):
             if isinstance(page, Unreadable):
                 outcome.unreadable.append(page)
-                writer.keep(page.origin)
+                writer.keep(_one_line(page.origin))
                 continue
             try:
                 rows_by_table = connector.normalise(settings, page)
             except InputError as error:
                 outcome.unreadable.append(Unreadable(page.origin, str(error)))
-                writer.keep(page.origin)
+                writer.keep(_one_line(page.origin))
                 continue
             _append(writer, outcome, page.origin, rows_by_table)
             pages_read += 1
         if outcome.unreadable and not pages_read:
             raise _NothingReadError  # ends the transaction
     return outcome
+
+
+def _one_line(origin: str) -> str:
+    # the engine joins the origins of merged rows by line breaks
+    return origin.replace("\n", " ")
 
 
 def _append(writer: RawWriter, outcome: LoadOutcome, origin: str, rows_by_table: Mapping[str, pa.Table]) -> None:
@@ -101,7 +106,7 @@ def _append(writer: RawWriter, outcome: LoadOutcome, origin: str, rows_by_table:
             message = f"{outcome.source_id}, {origin}: raw.{table} expects other columns; differing: {differing}"
             raise SchemaDriftError(message)
         stamped = rows
-        for position, (name, value) in enumerate((("source_id", outcome.source_id), ("source_object", origin))):
+        for position, (name, value) in enumerate((("source_id", outcome.source_id), ("source_object", _one_line(origin)))):
             stamped = stamped.add_column(position, pa.field(name, TEXT), pa.array([value] * rows.num_rows, TEXT))
         writer.append(table, stamped)
         outcome.rows_by_table[table] += rows.num_rows

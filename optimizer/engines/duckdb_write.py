@@ -111,7 +111,12 @@ class Writer:
 
 
 def _merged_columns(table: RawTable) -> str:
-    """Return the select list that makes one row of its parts: means weighted by samples, maxima of maxima."""
+    """
+    Return the select list that makes one row of its parts: the mean of the part with most samples, maxima of the rest.
+
+    Merging a row once more with one of its own parts changes nothing, so a load repeated beside a file that fails
+    gives the same rows.
+    """
     parts = []
     for column in table.schema.names:
         if column in {*table.merge_keys, "source_id"}:
@@ -122,9 +127,7 @@ def _merged_columns(table: RawTable) -> str:
             )
         elif column.endswith("_mean"):
             samples = column.removesuffix("_mean") + "_samples"
-            parts.append(f"sum({column} * {samples}) / nullif(sum({samples}), 0) as {column}")
-        elif column.endswith("_samples"):
-            parts.append(f"cast(sum({column}) as integer) as {column}")
+            parts.append(f"arg_max({column}, ({samples}, source_object)) as {column}")
         else:
             parts.append(f"max({column}) as {column}")
     return ", ".join(parts)

@@ -34,7 +34,7 @@ select
     min_by(ranked.vcpu, ranked.place) filter (where ranked.vcpu is not null) as vcpu,
     min_by(ranked.memory_gib, ranked.place) filter (where ranked.memory_gib is not null) as memory_gib,
     min_by(ranked.labels, ranked.place) filter (where ranked.labels is not null) as labels,
-    min(ranked.valid_from) as alive_since,
+    min(ranked.valid_from) as first_seen,
     max(ranked.valid_to) as alive_until
 from ranked
 group by

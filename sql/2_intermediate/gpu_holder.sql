@@ -1,25 +1,21 @@
--- grain: container x GPU or MIG instance x span; one row without a device for what no label and no elimination tells
+-- grain: pod x GPU or MIG instance x span; one row without a device for what no label and no elimination tells
 with hinted as (
     select
         request.cluster_id,
         request.pod_uid,
-        request.container,
         request.resource,
         request.valid_from,
+        request.valid_to,
         request.quantity,
         hint.gpu_uuid,
         hint.mig_instance_id,
-        sum(
-            unix_timestamp(least(request.valid_to, hint.valid_to))
-            - unix_timestamp(greatest(request.valid_from, hint.valid_from))
-        ) as overlap_seconds
+        min(hint.valid_from) as first_named
     from int_gpu_request as request
     inner join stg_gpu_pod_hint as hint
         on
             request.cluster_id = hint.cluster_id
             and request.namespace = hint.namespace
             and request.pod = hint.pod
-            and (hint.container is null or request.container = hint.container)
             and request.valid_from < hint.valid_to
             and request.valid_to > hint.valid_from
     left join int_device as device
@@ -34,278 +30,295 @@ with hinted as (
     group by
         request.cluster_id,
         request.pod_uid,
-        request.container,
         request.resource,
         request.valid_from,
+        request.valid_to,
         request.quantity,
         hint.gpu_uuid,
         hint.mig_instance_id
 ),
 
-ranked as (
+ordered as (
     select
         hinted.*,
-        count(*) over (
-            partition by
-                hinted.cluster_id, hinted.pod_uid, hinted.container, hinted.resource, hinted.valid_from
-        ) as named_devices,
         row_number() over (
-            partition by
-                hinted.cluster_id, hinted.pod_uid, hinted.container, hinted.resource, hinted.valid_from
+            partition by hinted.cluster_id, hinted.pod_uid, hinted.resource, hinted.valid_from
             order by
-                hinted.overlap_seconds desc nulls last,
+                hinted.first_named asc nulls last,
                 hinted.gpu_uuid asc nulls last,
                 hinted.mig_instance_id asc nulls last
         ) as place
     from hinted
 ),
 
-direct as (
+waved as (
+    -- more devices named than asked for: the pod was dealt others, as many at a time as it asks for
     select
-        ranked.cluster_id,
-        ranked.pod_uid,
-        ranked.container,
-        ranked.resource,
-        ranked.valid_from,
-        ranked.gpu_uuid,
-        ranked.mig_instance_id,
-        -- more devices named than asked for: the pod moved, and the longest-named ones are a guess
-        case when ranked.named_devices > ranked.quantity then 'estimated' else 'direct' end as attribution
-    from ranked
-    where ranked.place <= ranked.quantity
+        ordered.*,
+        floor((ordered.place - 1) / ordered.quantity) as wave
+    from ordered
 ),
 
-told as (
+wave as (
     select
-        direct.cluster_id,
-        direct.pod_uid,
-        direct.container,
-        direct.resource,
-        direct.valid_from,
-        count(*) as told_units
-    from direct
+        waved.cluster_id,
+        waved.pod_uid,
+        waved.resource,
+        waved.valid_from,
+        waved.valid_to,
+        waved.quantity,
+        waved.wave,
+        min(waved.first_named) as first_named,
+        count(*) as named_units
+    from waved
     group by
-        direct.cluster_id,
-        direct.pod_uid,
-        direct.container,
-        direct.resource,
-        direct.valid_from
+        waved.cluster_id,
+        waved.pod_uid,
+        waved.resource,
+        waved.valid_from,
+        waved.valid_to,
+        waved.quantity,
+        waved.wave
+),
+
+wave_span as (
+    select
+        wave.*,
+        case when wave.wave = 0 then wave.valid_from else greatest(wave.valid_from, wave.first_named) end
+            as wave_from,
+        least(
+            wave.valid_to,
+            lead(wave.first_named, 1, wave.valid_to) over (
+                partition by wave.cluster_id, wave.pod_uid, wave.resource, wave.valid_from
+                order by wave.wave asc nulls last
+            )
+        ) as wave_to,
+        count(*) over (
+            partition by wave.cluster_id, wave.pod_uid, wave.resource, wave.valid_from
+        ) as waves
+    from wave
+),
+
+direct as (
+    select
+        waved.cluster_id,
+        waved.pod_uid,
+        waved.resource,
+        waved.valid_from,
+        waved.gpu_uuid,
+        waved.mig_instance_id,
+        span.wave_from,
+        span.wave_to,
+        case when span.waves > 1 then 'estimated' else 'direct' end as attribution
+    from waved
+    inner join wave_span as span
+        on
+            waved.cluster_id = span.cluster_id
+            and waved.pod_uid = span.pod_uid
+            and waved.resource = span.resource
+            and waved.valid_from = span.valid_from
+            and waved.wave = span.wave
 ),
 
 untold as (
+    -- what nothing names: all of a pod no label names, or the rest of one that labels name in part
     select
-        request.*,
-        request.quantity - case when told.told_units is null then 0 else told.told_units end as untold_units
+        request.cluster_id,
+        request.pod_uid,
+        request.node,
+        request.resource,
+        request.mig_profile,
+        request.is_shared_device,
+        request.valid_from,
+        case when span.wave_from is null then request.valid_from else span.wave_from end as untold_from,
+        case when span.wave_to is null then request.valid_to else span.wave_to end as untold_to,
+        request.quantity - case when span.named_units is null then 0 else span.named_units end as untold_units
     from int_gpu_request as request
-    left join told
+    left join wave_span as span
         on
-            request.cluster_id = told.cluster_id
-            and request.pod_uid = told.pod_uid
-            and request.container = told.container
-            and request.resource = told.resource
-            and request.valid_from = told.valid_from
-    where told.told_units is null or told.told_units < request.quantity
+            request.cluster_id = span.cluster_id
+            and request.pod_uid = span.pod_uid
+            and request.resource = span.resource
+            and request.valid_from = span.valid_from
+    where span.named_units is null or span.named_units < request.quantity
 ),
 
-node_device as (
-    select
-        device.cluster_id,
-        device.node,
-        device.gpu_uuid,
-        device.mig_instance_id,
-        device.mig_profile,
-        count(*) over (partition by device.cluster_id, device.node) as seen_devices
-    from int_device as device
+rivalled as (
+    select distinct
+        untold.cluster_id,
+        untold.pod_uid,
+        untold.resource,
+        untold.untold_from
+    from untold
+    inner join untold as rival
+        on
+            untold.cluster_id = rival.cluster_id
+            and untold.node = rival.node
+            and untold.pod_uid <> rival.pod_uid
+            -- a pod that follows another on the same node overlaps it by a scrape, and is no rival
+            and unix_timestamp(least(untold.untold_to, rival.untold_to))
+            - unix_timestamp(greatest(untold.untold_from, rival.untold_from)) > 1800
+    where not untold.is_shared_device
+),
+
+occupied as (
+    select distinct
+        untold.cluster_id,
+        untold.pod_uid,
+        untold.resource,
+        untold.untold_from,
+        direct.gpu_uuid,
+        direct.mig_instance_id
+    from untold
+    inner join int_gpu_request as other
+        on
+            untold.cluster_id = other.cluster_id
+            and untold.node = other.node
+    inner join direct
+        on
+            other.cluster_id = direct.cluster_id
+            and other.pod_uid = direct.pod_uid
+            and other.resource = direct.resource
+            and other.valid_from = direct.valid_from
+            and unix_timestamp(least(untold.untold_to, direct.wave_to))
+            - unix_timestamp(greatest(untold.untold_from, direct.wave_from)) > 1800
+    where not untold.is_shared_device
 ),
 
 free_device as (
     select
         untold.cluster_id,
         untold.pod_uid,
-        untold.container,
         untold.resource,
         untold.valid_from,
+        untold.untold_from,
+        untold.untold_to,
         untold.untold_units,
-        node_device.gpu_uuid,
-        node_device.mig_instance_id,
+        device.gpu_uuid,
+        device.mig_instance_id,
         count(*) over (
-            partition by
-                untold.cluster_id, untold.pod_uid, untold.container, untold.resource, untold.valid_from
+            partition by untold.cluster_id, untold.pod_uid, untold.resource, untold.untold_from
         ) as free_devices
     from untold
-    inner join node_device
+    inner join int_device as device
         on
-            untold.cluster_id = node_device.cluster_id
-            and untold.node = node_device.node
+            untold.cluster_id = device.cluster_id
+            and untold.node = device.node
             and (
-                (untold.mig_profile is null and node_device.mig_instance_id = '')
-                or untold.mig_profile = node_device.mig_profile
+                (untold.mig_profile is null and device.mig_instance_id = '')
+                or untold.mig_profile = device.mig_profile
             )
+    left join rivalled
+        on
+            untold.cluster_id = rivalled.cluster_id
+            and untold.pod_uid = rivalled.pod_uid
+            and untold.resource = rivalled.resource
+            and untold.untold_from = rivalled.untold_from
+    left join occupied
+        on
+            untold.cluster_id = occupied.cluster_id
+            and untold.pod_uid = occupied.pod_uid
+            and untold.resource = occupied.resource
+            and untold.untold_from = occupied.untold_from
+            and device.gpu_uuid = occupied.gpu_uuid
+            and device.mig_instance_id = occupied.mig_instance_id
     where
-        not exists (
-            select 1
-            from direct
-            inner join int_gpu_request as other
-                on
-                    direct.cluster_id = other.cluster_id
-                    and direct.pod_uid = other.pod_uid
-                    and direct.container = other.container
-                    and direct.resource = other.resource
-                    and direct.valid_from = other.valid_from
-            where
-                direct.cluster_id = node_device.cluster_id
-                and direct.gpu_uuid = node_device.gpu_uuid
-                and direct.mig_instance_id = node_device.mig_instance_id
-                and other.valid_from < untold.valid_to
-                and other.valid_to > untold.valid_from
-                and not untold.is_shared_device
-        )
-        and not exists (
-            select 1
-            from untold as rival
-            where
-                rival.cluster_id = untold.cluster_id
-                and rival.node = untold.node
-                and (rival.pod_uid <> untold.pod_uid or rival.container <> untold.container)
-                and rival.valid_from < untold.valid_to
-                and rival.valid_to > untold.valid_from
-                and not untold.is_shared_device
-        )
+        rivalled.pod_uid is null
+        and occupied.gpu_uuid is null
 ),
 
 eliminated as (
-    select
-        free_device.cluster_id,
-        free_device.pod_uid,
-        free_device.container,
-        free_device.resource,
-        free_device.valid_from,
-        free_device.gpu_uuid,
-        free_device.mig_instance_id,
-        'estimated' as attribution
+    select free_device.*
     from free_device
     where free_device.free_devices = free_device.untold_units
 ),
 
+told as (
+    select distinct
+        eliminated.cluster_id,
+        eliminated.pod_uid,
+        eliminated.resource,
+        eliminated.untold_from
+    from eliminated
+),
+
 named as (
-    select * from direct
-    union all
-    select * from eliminated
-),
-
-named_count as (
     select
-        named.cluster_id,
-        named.pod_uid,
-        named.container,
-        named.resource,
-        named.valid_from,
-        count(*) as named_units
-    from named
-    group by
-        named.cluster_id,
-        named.pod_uid,
-        named.container,
-        named.resource,
-        named.valid_from
-),
-
-held as (
-    select
-        request.cluster_id,
-        request.namespace,
-        request.pod,
-        request.pod_uid,
-        request.container,
-        request.node,
-        request.resource,
-        request.mig_profile,
-        named.gpu_uuid,
-        named.mig_instance_id,
-        request.devices_per_unit as devices,
-        named.attribution,
-        request.is_shared_device,
-        request.valid_from,
-        request.valid_to
-    from int_gpu_request as request
-    inner join named
-        on
-            request.cluster_id = named.cluster_id
-            and request.pod_uid = named.pod_uid
-            and request.container = named.container
-            and request.resource = named.resource
-            and request.valid_from = named.valid_from
+        direct.cluster_id,
+        direct.pod_uid,
+        direct.resource,
+        direct.valid_from,
+        direct.gpu_uuid,
+        direct.mig_instance_id,
+        direct.attribution,
+        1e0 as units,
+        direct.wave_from as held_from,
+        direct.wave_to as held_to
+    from direct
     union all
     select
-        request.cluster_id,
-        request.namespace,
-        request.pod,
-        request.pod_uid,
-        request.container,
-        request.node,
-        request.resource,
-        request.mig_profile,
+        eliminated.cluster_id,
+        eliminated.pod_uid,
+        eliminated.resource,
+        eliminated.valid_from,
+        eliminated.gpu_uuid,
+        eliminated.mig_instance_id,
+        'estimated' as attribution,
+        1e0 as units,
+        eliminated.untold_from as held_from,
+        eliminated.untold_to as held_to
+    from eliminated
+    union all
+    select
+        untold.cluster_id,
+        untold.pod_uid,
+        untold.resource,
+        untold.valid_from,
         cast(null as varchar(64)) as gpu_uuid,
         cast(null as varchar(64)) as mig_instance_id,
-        request.devices_per_unit
-        * (request.quantity - case when named_count.named_units is null then 0 else named_count.named_units end)
-            as devices,
         'unknown' as attribution,
-        request.is_shared_device,
-        request.valid_from,
-        request.valid_to
-    from int_gpu_request as request
-    left join named_count
+        untold.untold_units as units,
+        untold.untold_from as held_from,
+        untold.untold_to as held_to
+    from untold
+    left join told
         on
-            request.cluster_id = named_count.cluster_id
-            and request.pod_uid = named_count.pod_uid
-            and request.container = named_count.container
-            and request.resource = named_count.resource
-            and request.valid_from = named_count.valid_from
-    where named_count.named_units is null or named_count.named_units < request.quantity
-),
-
-followed as (
-    select
-        held.*,
-        lead(held.valid_from) over (
-            partition by held.cluster_id, held.gpu_uuid, held.mig_instance_id, held.is_shared_device
-            order by held.valid_from asc nulls first, held.valid_to asc nulls first, held.pod_uid asc nulls first
-        ) as next_from
-    from held
+            untold.cluster_id = told.cluster_id
+            and untold.pod_uid = told.pod_uid
+            and untold.resource = told.resource
+            and untold.untold_from = told.untold_from
+    where told.pod_uid is null
 )
 
 select
     row_number() over (
         order by
-            followed.cluster_id asc nulls last,
-            followed.pod_uid asc nulls last,
-            followed.container asc nulls last,
-            followed.resource asc nulls last,
-            followed.valid_from asc nulls last,
-            followed.gpu_uuid asc nulls last,
-            followed.mig_instance_id asc nulls last
+            request.cluster_id asc nulls last,
+            request.pod_uid asc nulls last,
+            request.resource asc nulls last,
+            named.held_from asc nulls last,
+            named.gpu_uuid asc nulls last,
+            named.mig_instance_id asc nulls last
     ) as holder_number,
-    followed.cluster_id,
-    followed.namespace,
-    followed.pod,
-    followed.pod_uid,
-    followed.container,
-    followed.node,
-    followed.resource,
-    followed.mig_profile,
-    followed.gpu_uuid,
-    followed.mig_instance_id,
-    followed.devices,
-    followed.attribution,
-    followed.valid_from as held_from,
-    case
-        -- an end known only to the next scrape must not reach into the next pod's time on the same device
-        when
-            followed.gpu_uuid is not null
-            and not followed.is_shared_device
-            and followed.next_from > followed.valid_from
-            then least(followed.valid_to, followed.next_from)
-        else followed.valid_to
-    end as held_to
-from followed
+    request.cluster_id,
+    request.namespace,
+    request.pod,
+    request.pod_uid,
+    request.container,
+    request.node,
+    request.resource,
+    request.mig_profile,
+    named.gpu_uuid,
+    named.mig_instance_id,
+    request.devices_per_unit * named.units as devices,
+    named.units,
+    named.attribution,
+    named.held_from,
+    named.held_to
+from int_gpu_request as request
+inner join named
+    on
+        request.cluster_id = named.cluster_id
+        and request.pod_uid = named.pod_uid
+        and request.resource = named.resource
+        and request.valid_from = named.valid_from

@@ -1,4 +1,4 @@
--- grain: charge row overlapping the window; scope says which one pot it falls into
+-- grain: charge row that touches the window; scope says which one pot it falls into
 with cluster_name as (
     select distinct node.cluster_id
     from stg_node as node
@@ -7,33 +7,56 @@ with cluster_name as (
 billed_node as (
     -- two clusters that claim one machine would double its dollars: the first by name has it, a check names both
     select
-        node.resource_key,
-        min(node.cluster_id || '/' || node.node) as node_path
-    from stg_node as node
-    where node.resource_key is not null
-    group by node.resource_key
+        machine.resource_key,
+        min(machine.cluster_id || '/' || machine.node) as node_path
+    from stg_node_machine as machine
+    group by machine.resource_key
+),
+
+timed as (
+    select
+        cost.*,
+        -- a charge at an instant belongs to the second it begins
+        case
+            when cost.ChargePeriodEnd > cost.ChargePeriodStart then cost.ChargePeriodEnd
+            else cost.ChargePeriodStart + interval '1 second'
+        end as charge_end
+    from raw.cost as cost
+    where
+        cost.ChargePeriodStart is not null
+        and cost.ChargePeriodEnd is not null
 ),
 
 numbered as (
     select
-        cost.*,
+        timed.*,
+        greatest(timed.ChargePeriodStart, run_window.window_start) as inside_start,
+        least(timed.charge_end, run_window.window_end) as inside_end,
+        case
+            when
+                timed.CommitmentDiscountStatus is null
+                and timed.CommitmentDiscountId is not null
+                and timed.ChargeCategory = 'Usage'
+                then 'Used'
+            else timed.CommitmentDiscountStatus
+        end as commitment_status,
         row_number() over (
             order by
-                cost.source_id asc nulls last,
-                cost.source_object asc nulls last,
-                cost.ChargePeriodStart asc nulls last,
-                cost.ResourceId asc nulls last,
-                cost.SkuId asc nulls last,
-                cost.ChargeCategory asc nulls last,
-                cost.BilledCost asc nulls last,
-                cost.EffectiveCost asc nulls last,
-                cost.Tags asc nulls last
+                timed.source_id asc nulls last,
+                timed.source_object asc nulls last,
+                timed.ChargePeriodStart asc nulls last,
+                timed.ResourceId asc nulls last,
+                timed.SkuId asc nulls last,
+                timed.ChargeCategory asc nulls last,
+                timed.BilledCost asc nulls last,
+                timed.EffectiveCost asc nulls last,
+                timed.Tags asc nulls last
         ) as charge_number
-    from raw.cost as cost
+    from timed
     cross join run_window
     where
-        cost.ChargePeriodStart < run_window.window_end
-        and cost.ChargePeriodEnd > run_window.window_start
+        timed.ChargePeriodStart < run_window.window_end
+        and timed.charge_end > run_window.window_start
 ),
 
 tagged as (
@@ -44,70 +67,84 @@ tagged as (
     inner join cluster_name
         on position('cluster-name":"' || cluster_name.cluster_id || '"' in numbered.Tags) > 0
     group by numbered.charge_number
+),
+
+placed as (
+    select
+        numbered.*,
+        node.cluster_id as node_cluster_id,
+        node.node as node_name,
+        tagged.tagged_cluster,
+        case
+            when numbered.PricingCategory = 'Dynamic' then 'spot'
+            when numbered.CommitmentDiscountId is not null then 'committed'
+            when numbered.PricingCategory = 'Standard' then 'on_demand'
+            when numbered.PricingCategory is null then 'on_demand'
+            else 'other'
+        end as market
+    from numbered
+    left join billed_node
+        on numbered.x_resource_key = billed_node.resource_key
+    left join stg_node as node
+        on billed_node.node_path = node.cluster_id || '/' || node.node
+    left join tagged
+        on numbered.charge_number = tagged.charge_number
 )
 
 select
-    numbered.charge_number,
-    numbered.source_id,
-    numbered.source_object,
+    placed.charge_number,
+    placed.source_id,
+    placed.source_object,
     -- payer/account: commitments are shared below one payer
-    numbered.BillingAccountId
-    || case when numbered.SubAccountId is null then '' else '/' || numbered.SubAccountId end as account,
-    numbered.ServiceProviderName as provider,
-    numbered.BillingCurrency as billing_currency,
-    numbered.ChargePeriodStart as charge_start,
-    numbered.ChargePeriodEnd as charge_end,
-    unix_timestamp(numbered.ChargePeriodEnd) - unix_timestamp(numbered.ChargePeriodStart) as charge_seconds,
-    node.cluster_id,
-    node.node,
+    placed.BillingAccountId
+    || case when placed.SubAccountId is null then '' else '/' || placed.SubAccountId end as account,
+    placed.ServiceProviderName as provider,
+    placed.BillingCurrency as billing_currency,
+    placed.ChargePeriodStart as charge_start,
+    placed.charge_end,
+    placed.inside_start,
+    placed.inside_end,
+    unix_timestamp(placed.charge_end) - unix_timestamp(placed.ChargePeriodStart) as charge_seconds,
+    unix_timestamp(placed.inside_end) - unix_timestamp(placed.inside_start) as inside_seconds,
+    placed.node_cluster_id as cluster_id,
+    placed.node_name as node,
     case
-        when numbered.ChargeCategory in ('Tax', 'Credit', 'Adjustment') then 'tax_credit_support'
-        when lower(numbered.ServiceName) like '%support%' then 'tax_credit_support'
-        when numbered.CommitmentDiscountStatus = 'Unused' then 'commitment_unused'
-        when numbered.CapacityReservationStatus = 'Unused' then 'commitment_unused'
-        when numbered.ChargeCategory = 'Purchase' and numbered.CommitmentDiscountId is not null
+        when placed.ChargeCategory in ('Tax', 'Credit', 'Adjustment') then 'tax_credit_support'
+        when lower(placed.ServiceName) like '%support%' then 'tax_credit_support'
+        when placed.commitment_status = 'Unused' then 'commitment_unused'
+        when placed.CapacityReservationStatus = 'Unused' then 'commitment_unused'
+        when placed.ChargeCategory = 'Purchase' and placed.CommitmentDiscountId is not null
             then 'commitment_purchase'
-        when node.node is not null and numbered.BillingCurrency = 'USD' then 'node'
-        when tagged.tagged_cluster is not null then 'cluster_shared'
+        when placed.node_name is not null and placed.BillingCurrency = 'USD' then 'node'
+        when placed.tagged_cluster is not null then 'cluster_shared'
         else 'outside'
     end as scope,
+    placed.market,
+    placed.ChargeCategory as charge_category,
+    placed.x_instance_type is not null as is_compute,
+    placed.ServiceName as service_name,
+    placed.CommitmentDiscountId as commitment_id,
+    placed.CommitmentDiscountType as commitment_type,
+    placed.CommitmentDiscountCategory as commitment_category,
+    placed.commitment_status,
     case
-        when numbered.PricingCategory = 'Dynamic' then 'spot'
-        when numbered.CommitmentDiscountId is not null then 'committed'
-        when numbered.PricingCategory = 'Standard' then 'on_demand'
-        when numbered.PricingCategory is null then 'on_demand'
-        else 'other'
-    end as market,
-    numbered.ChargeCategory as charge_category,
-    numbered.x_instance_type is not null as is_compute,
-    numbered.ServiceName as service_name,
-    numbered.CommitmentDiscountId as commitment_id,
-    numbered.CommitmentDiscountType as commitment_type,
-    numbered.CommitmentDiscountCategory as commitment_category,
-    numbered.CommitmentDiscountStatus as commitment_status,
-    case
-        when numbered.x_instance_type is null then numbered.SkuId
-        else numbered.x_instance_type
-    end || '|' || case when numbered.RegionId is null then '' else numbered.RegionId end as sku_key,
-    numbered.BilledCost as billed_usd,
+        when placed.x_instance_type is null then placed.SkuId
+        else placed.x_instance_type
+    end || '|' || case when placed.RegionId is null then '' else placed.RegionId end as sku_key,
+    placed.BilledCost as billed_usd,
     -- a file without amortised cost gives what was billed; its connector reports that
-    case when numbered.EffectiveCost is null then numbered.BilledCost else numbered.EffectiveCost end as effective_usd,
+    case when placed.EffectiveCost is null then placed.BilledCost else placed.EffectiveCost end as effective_usd,
     case
-        when numbered.ContractedCost is not null then numbered.ContractedCost
-        when numbered.ListCost is not null then numbered.ListCost
-        when numbered.EffectiveCost is not null then numbered.EffectiveCost
-        else numbered.BilledCost
+        when placed.ContractedCost is not null then placed.ContractedCost
+        -- what was paid on demand is what it costs on demand; covered usage would have cost the list price
+        when placed.market = 'committed' and placed.ListCost is not null then placed.ListCost
+        when placed.EffectiveCost is not null then placed.EffectiveCost
+        else placed.BilledCost
     end as contracted_usd,
     case
-        when numbered.ListCost is not null then numbered.ListCost
-        when numbered.ContractedCost is not null then numbered.ContractedCost
-        when numbered.EffectiveCost is not null then numbered.EffectiveCost
-        else numbered.BilledCost
+        when placed.ListCost is not null then placed.ListCost
+        when placed.ContractedCost is not null then placed.ContractedCost
+        when placed.EffectiveCost is not null then placed.EffectiveCost
+        else placed.BilledCost
     end as list_usd
-from numbered
-left join billed_node
-    on numbered.x_resource_key = billed_node.resource_key
-left join stg_node as node
-    on billed_node.node_path = node.cluster_id || '/' || node.node
-left join tagged
-    on numbered.charge_number = tagged.charge_number
+from placed

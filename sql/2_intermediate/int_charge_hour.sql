@@ -1,9 +1,9 @@
--- grain: charge row of a node or of usage eligible for commitments x hour of the window
+-- grain: charge row of a node or of usage that concerns commitments x hour of the window
 with wanted as (
     select charge.*
     from int_charge as charge
     where
-        charge.charge_seconds > 0
+        charge.billing_currency = 'USD'
         and (
             charge.scope in ('node', 'commitment_unused')
             or charge.commitment_status = 'Used'
@@ -15,8 +15,8 @@ hours as (
     select
         wanted.*,
         explode(sequence(
-            date_trunc('hour', wanted.charge_start),
-            date_trunc('hour', wanted.charge_end - interval '1 microsecond'),
+            date_trunc('hour', wanted.inside_start),
+            date_trunc('hour', wanted.inside_end - interval '1 microsecond'),
             interval '1 hour'
         )) as hour_start
     from wanted
@@ -26,9 +26,9 @@ weighed as (
     select
         hours.*,
         cast(
-            unix_timestamp(least(hours.charge_end, hours.hour_start + interval '1 hour'))
-            - unix_timestamp(greatest(hours.charge_start, hours.hour_start)) as double
-        ) as charge_span_seconds,
+            unix_timestamp(least(hours.inside_end, hours.hour_start + interval '1 hour'))
+            - unix_timestamp(greatest(hours.inside_start, hours.hour_start)) as double
+        ) as span_seconds,
         node.alive_hours
     from hours
     left join int_node_hour as node
@@ -41,6 +41,7 @@ weighed as (
 spread as (
     select
         weighed.*,
+        weighed.inside_seconds / cast(weighed.charge_seconds as double) as inside_ratio,
         sum(weighed.alive_hours) over (partition by weighed.charge_number) as alive_hours_of_charge
     from weighed
 ),
@@ -49,11 +50,12 @@ shared as (
     select
         spread.*,
         case
-            when spread.charge_seconds = spread.charge_span_seconds then 1e0
-            -- a bill by the day falls on the hours in which the machine existed
+            when spread.charge_seconds = spread.span_seconds then 1e0
+            -- a bill by the day falls on the hours in which the machine existed; only its share of the window counts
             when spread.alive_hours_of_charge > 0 and spread.alive_hours is null then 0e0
-            when spread.alive_hours_of_charge > 0 then spread.alive_hours / spread.alive_hours_of_charge
-            else spread.charge_span_seconds / spread.charge_seconds
+            when spread.alive_hours_of_charge > 0
+                then spread.inside_ratio * spread.alive_hours / spread.alive_hours_of_charge
+            else spread.span_seconds / spread.charge_seconds
         end as hour_ratio
     from spread
 )
@@ -88,7 +90,3 @@ select
         else cast(shared.list_usd * shared.hour_ratio as decimal(38, 15))
     end as list_usd
 from shared
-cross join run_window
-where
-    shared.hour_start >= date_trunc('hour', run_window.window_start)
-    and shared.hour_start < run_window.window_end

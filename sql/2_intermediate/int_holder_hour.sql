@@ -18,7 +18,7 @@ with hours as (
     where holder.held_to > holder.held_from
 ),
 
-held as (
+claimed as (
     select
         hours.holder_number,
         hours.cluster_id,
@@ -30,18 +30,42 @@ held as (
         * (
             unix_timestamp(least(hours.held_to, hours.hour_start + interval '1 hour'))
             - unix_timestamp(greatest(hours.held_from, hours.hour_start))
-        ) / 3600e0 as held_gpu_hours
+        ) / 3600e0 as claimed_gpu_hours
     from hours
+),
+
+overfull as (
+    -- one pod follows another, and each is known to the nearest scrape: together they hold what there is, no more
+    select
+        claimed.cluster_id,
+        claimed.node,
+        claimed.hour_start,
+        max(node.gpu_count * node.alive_hours) / sum(claimed.claimed_gpu_hours) as fitting_ratio
+    from claimed
+    inner join int_node_hour as node
+        on
+            claimed.cluster_id = node.cluster_id
+            and claimed.node = node.node
+            and claimed.hour_start = node.hour_start
+    group by
+        claimed.cluster_id,
+        claimed.node,
+        claimed.hour_start
+    having sum(claimed.claimed_gpu_hours) > max(node.gpu_count * node.alive_hours)
 ),
 
 seen as (
     select
-        held.holder_number,
-        held.cluster_id,
-        held.node,
-        held.gpu_uuid,
-        held.hour_start,
-        held.held_gpu_hours,
+        claimed.holder_number,
+        claimed.cluster_id,
+        claimed.node,
+        claimed.gpu_uuid,
+        claimed.hour_start,
+        claimed.claimed_gpu_hours,
+        case
+            when overfull.fitting_ratio is null then claimed.claimed_gpu_hours
+            else claimed.claimed_gpu_hours * overfull.fitting_ratio
+        end as held_gpu_hours,
         case
             when gpu.observed_buckets > 0 then least(1e0, gpu.observed_buckets / (12e0 * node.alive_hours))
             else 0e0
@@ -58,18 +82,23 @@ seen as (
         gpu.sm_active_ratio_max,
         gpu.memory_used_gib_max,
         gpu.memory_total_gib
-    from held
+    from claimed
     left join int_gpu_hour as gpu
         on
-            held.cluster_id = gpu.cluster_id
-            and held.gpu_uuid = gpu.gpu_uuid
-            and held.mig_instance_id = gpu.mig_instance_id
-            and held.hour_start = gpu.hour_start
+            claimed.cluster_id = gpu.cluster_id
+            and claimed.gpu_uuid = gpu.gpu_uuid
+            and claimed.mig_instance_id = gpu.mig_instance_id
+            and claimed.hour_start = gpu.hour_start
     left join int_node_hour as node
         on
-            held.cluster_id = node.cluster_id
-            and held.node = node.node
-            and held.hour_start = node.hour_start
+            claimed.cluster_id = node.cluster_id
+            and claimed.node = node.node
+            and claimed.hour_start = node.hour_start
+    left join overfull
+        on
+            claimed.cluster_id = overfull.cluster_id
+            and claimed.node = overfull.node
+            and claimed.hour_start = overfull.hour_start
 )
 
 select
@@ -78,6 +107,7 @@ select
     seen.node,
     seen.gpu_uuid,
     seen.hour_start,
+    seen.claimed_gpu_hours,
     seen.held_gpu_hours,
     seen.held_gpu_hours * seen.observed_ratio as observed_gpu_hours,
     seen.held_gpu_hours * seen.observed_ratio * seen.idle_ratio as idle_gpu_hours,

@@ -20,7 +20,9 @@ held_node as (
         holder.cluster_id,
         holder.node,
         holder.hour_start,
-        sum(holder.held_gpu_hours) as held_gpu_hours
+        sum(holder.held_gpu_hours) as held_gpu_hours,
+        sum(holder.claimed_gpu_hours) as claimed_gpu_hours,
+        max(case when holder.claimed_gpu_hours is null then 1 else 0 end) as unknown_shares
     from int_holder_hour as holder
     group by
         holder.cluster_id,
@@ -91,20 +93,22 @@ joined as (
         node.node,
         node.hour_start,
         node.alive_hours,
-        attribute.gpu_count * node.alive_hours as device_hours,
+        node.gpu_count * node.alive_hours as device_hours,
+        held.claimed_gpu_hours,
+        held.unknown_shares,
         case when held.held_gpu_hours is null then 0e0 else held.held_gpu_hours end as held_gpu_hours,
         -- devices telemetry never showed are free too, and unobserved
         case when free.free_hours is null then 0e0 else free.free_hours end
         + greatest(
             0e0,
-            attribute.gpu_count - case when free.seen_devices is null then 0 else free.seen_devices end
+            node.gpu_count - case when free.seen_devices is null then 0 else free.seen_devices end
         ) * node.alive_hours as free_device_hours,
-        case when free.observed_free_hours is null then 0e0 else free.observed_free_hours end as observed_free_hours
+        case
+            -- somebody holds a share nobody can name: what is free is not known
+            when held.unknown_shares = 1 or free.observed_free_hours is null then 0e0
+            else free.observed_free_hours
+        end as observed_free_hours
     from int_node_hour as node
-    inner join stg_node as attribute
-        on
-            node.cluster_id = attribute.cluster_id
-            and node.node = attribute.node
     left join held_node as held
         on
             node.cluster_id = held.cluster_id
@@ -115,7 +119,7 @@ joined as (
             node.cluster_id = free.cluster_id
             and node.node = free.node
             and node.hour_start = free.hour_start
-    where attribute.gpu_count > 0
+    where node.gpu_count > 0
 ),
 
 unheld as (
@@ -131,6 +135,7 @@ select
     unheld.hour_start,
     unheld.device_hours,
     unheld.held_gpu_hours,
+    unheld.claimed_gpu_hours,
     case
         when unheld.free_device_hours > 0
             then least(

@@ -46,8 +46,12 @@ joined as (
         gpu.device_hours,
         gpu.idle_gpu_hours,
         gpu.unseen_gpu_hours,
-        share.vcpu * node.alive_hours as node_vcpu_hours,
-        share.memory_gib * node.alive_hours as node_memory_gib_hours,
+        -- requests known to the nearest scrape may overlap: together they hold what there is, no more
+        greatest(node.vcpu * node.alive_hours, pods.workload_vcpu_hours + pods.shared_vcpu_hours) as node_vcpu_hours,
+        greatest(
+            node.memory_gib * node.alive_hours,
+            pods.workload_memory_gib_hours + pods.shared_memory_gib_hours
+        ) as node_memory_gib_hours,
         case when held.workload_gpu_hours is null then 0e0 else held.workload_gpu_hours end as workload_gpu_hours,
         case when held.shared_gpu_hours is null then 0e0 else held.shared_gpu_hours end as shared_gpu_hours,
         case when pods.workload_vcpu_hours is null then 0e0 else pods.workload_vcpu_hours end

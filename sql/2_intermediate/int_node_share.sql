@@ -58,4 +58,7 @@ select
     weighed.vcpu_weight / (weighed.gpu_weight + weighed.vcpu_weight + weighed.memory_weight) as vcpu_ratio,
     weighed.memory_weight / (weighed.gpu_weight + weighed.vcpu_weight + weighed.memory_weight) as memory_ratio
 from weighed
-where weighed.gpu_weight + weighed.vcpu_weight + weighed.memory_weight > 0
+where
+    weighed.gpu_weight + weighed.vcpu_weight + weighed.memory_weight > 0
+    -- a GPU node whose devices nobody counted cannot be split
+    and (weighed.gpu_model is null or weighed.gpu_count > 0)

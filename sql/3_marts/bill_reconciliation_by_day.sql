@@ -5,32 +5,36 @@ with days as (
         charge.account,
         charge.billing_currency,
         charge.scope,
-        charge.charge_start,
-        charge.charge_end,
+        charge.inside_start,
+        charge.inside_end,
         charge.charge_seconds,
         charge.billed_usd,
         charge.effective_usd,
         charge.list_usd,
         explode(sequence(
-            date_trunc('day', charge.charge_start),
-            date_trunc('day', charge.charge_end - interval '1 microsecond'),
+            date_trunc('day', charge.inside_start),
+            date_trunc('day', charge.inside_end - interval '1 microsecond'),
             interval '1 day'
         )) as day_start
     from int_charge as charge
-    where charge.charge_end > charge.charge_start
+),
+
+measured as (
+    select
+        days.*,
+        unix_timestamp(least(days.inside_end, days.day_start + interval '1 day'))
+        - unix_timestamp(greatest(days.inside_start, days.day_start)) as day_seconds
+    from days
 ),
 
 spread as (
     select
-        days.*,
+        measured.*,
         case
-            when days.charge_start >= days.day_start and days.charge_end <= days.day_start + interval '1 day' then 1e0
-            else cast(
-                unix_timestamp(least(days.charge_end, days.day_start + interval '1 day'))
-                - unix_timestamp(greatest(days.charge_start, days.day_start)) as double
-            ) / days.charge_seconds
+            when measured.day_seconds = measured.charge_seconds then 1e0
+            else cast(measured.day_seconds as double) / measured.charge_seconds
         end as day_ratio
-    from days
+    from measured
 )
 
 select
@@ -58,10 +62,6 @@ select
         end
     ) as list_usd
 from spread
-cross join run_window
-where
-    spread.day_start >= date_trunc('day', run_window.window_start)
-    and spread.day_start < run_window.window_end
 group by
     spread.account,
     spread.billing_currency,

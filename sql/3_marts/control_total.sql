@@ -19,15 +19,29 @@ filled as (
     group by cost.BillingCurrency
 ),
 
+ended as (
+    select
+        cost.BillingCurrency,
+        cost.BilledCost,
+        cost.EffectiveCost,
+        cost.ChargePeriodStart as charge_start,
+        -- a charge at an instant belongs to the second it begins
+        case
+            when cost.ChargePeriodEnd > cost.ChargePeriodStart then cost.ChargePeriodEnd
+            when cost.ChargePeriodEnd is not null then cost.ChargePeriodStart + interval '1 second'
+        end as charge_end
+    from raw.cost as cost
+),
+
 measured as (
     select
-        cost.BillingCurrency as billing_currency,
-        cost.BilledCost as billed_usd,
-        case when cost.EffectiveCost is null then cost.BilledCost else cost.EffectiveCost end as effective_usd,
-        unix_timestamp(cost.ChargePeriodEnd) - unix_timestamp(cost.ChargePeriodStart) as charge_seconds,
-        unix_timestamp(least(cost.ChargePeriodEnd, run_window.window_end))
-        - unix_timestamp(greatest(cost.ChargePeriodStart, run_window.window_start)) as inside_seconds
-    from raw.cost as cost
+        ended.BillingCurrency as billing_currency,
+        ended.BilledCost as billed_usd,
+        case when ended.EffectiveCost is null then ended.BilledCost else ended.EffectiveCost end as effective_usd,
+        unix_timestamp(ended.charge_end) - unix_timestamp(ended.charge_start) as charge_seconds,
+        unix_timestamp(least(ended.charge_end, run_window.window_end))
+        - unix_timestamp(greatest(ended.charge_start, run_window.window_start)) as inside_seconds
+    from ended
     cross join run_window
 ),
 
@@ -37,9 +51,10 @@ overlap as (
         measured.billed_usd,
         measured.effective_usd,
         case
+            when measured.inside_seconds = measured.charge_seconds then 1e0
             when measured.charge_seconds > 0 and measured.inside_seconds > 0
                 then measured.inside_seconds / cast(measured.charge_seconds as double)
-            -- a charge without a span in time is in no window
+            -- before, after, or without a period: in no window
             else 0e0
         end as inside_ratio
     from measured
@@ -77,6 +92,6 @@ select
         as effective_usd
 from loaded
 left join outside
-    on loaded.billing_currency = outside.billing_currency
+    on loaded.billing_currency is not distinct from outside.billing_currency
 left join filled
-    on loaded.billing_currency = filled.billing_currency
+    on loaded.billing_currency is not distinct from filled.billing_currency

@@ -1,31 +1,66 @@
--- grain: pod x GPU resource x node held at the end of the window
-with open_holder as (
+-- grain: pod x GPU resource x node held at the newest instant that any inventory of the cluster saw
+with inventory as (
+    select
+        request.cluster_id,
+        max(request.valid_to) as inventory_until
+    from stg_container_request as request
+    group by request.cluster_id
+),
+
+newest as (
+    select
+        holder.*,
+        inventory.inventory_until,
+        max(holder.held_to) over (
+            partition by holder.cluster_id, holder.pod_uid, holder.resource
+        ) as pod_held_to
+    from gpu_holder as holder
+    inner join inventory
+        on holder.cluster_id = inventory.cluster_id
+),
+
+open_holder as (
+    select
+        newest.cluster_id,
+        newest.namespace,
+        newest.pod,
+        newest.pod_uid,
+        newest.node,
+        newest.resource,
+        newest.mig_profile,
+        newest.inventory_until,
+        -- null when one of its shares is unknown
+        case when count(newest.devices) = count(*) then sum(newest.devices) end as devices,
+        sum(newest.units) as requested_gpus,
+        case
+            when count(distinct newest.container) = 1 and count(newest.container) = count(*)
+                then min(newest.container)
+        end as container,
+        max(case newest.attribution when 'direct' then 0 when 'estimated' then 1 else 2 end) as doubt
+    from newest
+    where
+        newest.held_to = newest.pod_held_to
+        and newest.held_to >= newest.inventory_until - interval '5 minutes'
+    group by
+        newest.cluster_id,
+        newest.namespace,
+        newest.pod,
+        newest.pod_uid,
+        newest.node,
+        newest.resource,
+        newest.mig_profile,
+        newest.inventory_until
+),
+
+since as (
     select
         holder.cluster_id,
-        holder.namespace,
-        holder.pod,
         holder.pod_uid,
-        holder.node,
-        holder.resource,
-        holder.mig_profile,
-        sum(holder.devices) as devices,
-        -- null: nobody can say which of several containers to change
-        case when count(distinct holder.container) = 1 then min(holder.container) end as container,
-        min(holder.held_from) as held_since,
-        -- the weakest tells how sure the whole is
-        max(case holder.attribution when 'direct' then 0 when 'estimated' then 1 else 2 end) as doubt
+        min(holder.held_from) as held_since
     from gpu_holder as holder
-    cross join run_window
-    -- an inventory may be as old as its last scrape
-    where holder.held_to >= run_window.window_end - interval '1 hour'
     group by
         holder.cluster_id,
-        holder.namespace,
-        holder.pod,
-        holder.pod_uid,
-        holder.node,
-        holder.resource,
-        holder.mig_profile
+        holder.pod_uid
 ),
 
 asked as (
@@ -35,26 +70,12 @@ asked as (
         sum(case when request.resource = 'cpu' then request.quantity else 0e0 end) as vcpu,
         sum(case when request.resource = 'memory' then request.quantity else 0e0 end) as memory_gib
     from stg_container_request as request
-    cross join run_window
-    where request.valid_to >= run_window.window_end - interval '1 hour'
+    inner join inventory
+        on request.cluster_id = inventory.cluster_id
+    where request.valid_to >= inventory.inventory_until - interval '5 minutes'
     group by
         request.cluster_id,
         request.pod_uid
-),
-
-counted as (
-    select
-        request.cluster_id,
-        request.pod_uid,
-        request.resource,
-        sum(request.quantity) as requested_gpus
-    from int_gpu_request as request
-    cross join run_window
-    where request.valid_to >= run_window.window_end - interval '1 hour'
-    group by
-        request.cluster_id,
-        request.pod_uid,
-        request.resource
 )
 
 select
@@ -70,16 +91,21 @@ select
     open_holder.container,
     open_holder.devices,
     open_holder.mig_profile,
-    counted.requested_gpus,
+    open_holder.requested_gpus,
     asked.vcpu,
     asked.memory_gib,
-    open_holder.held_since,
+    since.held_since,
+    open_holder.inventory_until,
     case open_holder.doubt when 0 then 'direct' when 1 then 'estimated' else 'unknown' end as attribution
 from open_holder
 inner join int_pod as pod
     on
         open_holder.cluster_id = pod.cluster_id
         and open_holder.pod_uid = pod.pod_uid
+inner join since
+    on
+        open_holder.cluster_id = since.cluster_id
+        and open_holder.pod_uid = since.pod_uid
 left join stg_node as node
     on
         open_holder.cluster_id = node.cluster_id
@@ -88,8 +114,3 @@ left join asked
     on
         open_holder.cluster_id = asked.cluster_id
         and open_holder.pod_uid = asked.pod_uid
-left join counted
-    on
-        open_holder.cluster_id = counted.cluster_id
-        and open_holder.pod_uid = counted.pod_uid
-        and open_holder.resource = counted.resource

@@ -1,5 +1,13 @@
 -- grain: workload that asked for anything in the window
-with pods as (
+with inventory as (
+    select
+        request.cluster_id,
+        max(request.valid_to) as inventory_until
+    from stg_container_request as request
+    group by request.cluster_id
+),
+
+pods as (
     select
         pod.cluster_id,
         pod.namespace,
@@ -9,14 +17,16 @@ with pods as (
         pod.workload_class,
         min(request.valid_from) as first_seen,
         max(request.valid_to) as last_seen,
-        count(distinct case when request.valid_to >= run_window.window_end - interval '1 hour' then pod.pod_uid end)
-            as pods_now
+        count(distinct case
+            when request.valid_to >= inventory.inventory_until - interval '5 minutes' then pod.pod_uid
+        end) as pods_now
     from int_pod as pod
     inner join stg_container_request as request
         on
             pod.cluster_id = request.cluster_id
             and pod.pod_uid = request.pod_uid
-    cross join run_window
+    inner join inventory
+        on pod.cluster_id = inventory.cluster_id
     where not pod.is_shared
     group by
         pod.cluster_id,
@@ -33,8 +43,26 @@ held as (
         holder.namespace,
         holder.workload_kind,
         holder.workload_name,
-        sum(holder.devices) as devices_now
+        count(*) as holders,
+        case when count(holder.devices) = count(*) then sum(holder.devices) end as devices_now
     from holder_now as holder
+    group by
+        holder.cluster_id,
+        holder.namespace,
+        holder.workload_kind,
+        holder.workload_name
+),
+
+ever as (
+    select
+        holder.cluster_id,
+        holder.namespace,
+        holder.workload_kind,
+        holder.workload_name,
+        max(span.held_to) as last_held
+    from int_holder_pod as holder
+    inner join gpu_holder as span
+        on holder.holder_number = span.holder_number
     group by
         holder.cluster_id,
         holder.namespace,
@@ -57,7 +85,9 @@ select
     pods.first_seen,
     pods.last_seen,
     pods.pods_now,
-    case when held.devices_now is null then 0e0 else held.devices_now end as devices_now
+    ever.last_held,
+    -- zero: it holds none; null where it holds a share nobody can name
+    case when held.holders is null then 0e0 else held.devices_now end as devices_now
 from pods
 left join stg_workload as described
     on
@@ -71,3 +101,9 @@ left join held
         and pods.namespace = held.namespace
         and pods.workload_kind = held.workload_kind
         and pods.workload_name = held.workload_name
+left join ever
+    on
+        pods.cluster_id = ever.cluster_id
+        and pods.namespace = ever.namespace
+        and pods.workload_kind = ever.workload_kind
+        and pods.workload_name = ever.workload_name

