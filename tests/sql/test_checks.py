@@ -1,5 +1,7 @@
 """Each check objects when, and only when, its promise is broken."""
 
+from decimal import Decimal
+
 import pytest
 
 from optimizer.sql_models import Kept, sql_models
@@ -34,7 +36,8 @@ def sound(warehouse):
 
 def rebuild_after(warehouse, *statements):
     """Break a table, then build what reads it."""
-    broken = statements[0].split()[2]
+    words = statements[0].split()
+    broken = words[1] if words[0] == "update" else words[2]
     for statement in statements:
         warehouse.engine.run(statement)
     stale = {broken}
@@ -100,3 +103,38 @@ def test_one_machine_in_two_clusters_is_refused(sound):
 def test_rows_of_unknown_columns_are_a_mistake_of_the_test():
     with pytest.raises(AssertionError, match="no columns"):
         raw("cost", {"Nonsense": 1})
+
+
+@pytest.mark.parametrize(
+    "mutation",
+    [
+        "delete from bill_reconciliation_by_day where scope = 'node'",
+        "delete from node_usage_by_hour where hour_start = timestamp '2026-11-01 05:00:00'",
+        "insert into node_usage_by_hour select * from node_usage_by_hour",
+        "delete from usage_by_hour",
+        "delete from commitment_by_hour",
+        "insert into commitment_by_hour select * from commitment_by_hour",
+        "delete from commitment_rate",
+        "update int_charge set scope = 'outside' where scope = 'node'",
+        "update gpu_holder set held_to = held_from + interval '1 hour'",
+        "update int_holder_hour set claimed_gpu_hours = claimed_gpu_hours / 2",
+        "delete from int_holder_hour where hour_start = timestamp '2026-11-01 05:00:00'",
+        "delete from int_pod_hour",
+        "delete from int_node_hour where hour_start = timestamp '2026-11-01 05:00:00'",
+        "delete from int_gpu_request where pod = 'b'",
+        "delete from cost_by_team_day",
+        "update cost_by_workload_day set effective_usd = effective_usd / 2",
+    ],
+)
+def test_a_broken_table_is_noticed(sound, mutation):
+    covered = charge(
+        5, "0.6", x_resource_key="i-other", PricingCategory="Committed", ContractedCost=1, BilledCost=0,
+        CommitmentDiscountId="sp-1", CommitmentDiscountStatus="Used", CommitmentDiscountCategory="Spend",
+        BillingAccountId="222",
+    )  # fmt: skip
+    total = {"BillingPeriodStart": at(0), "BillingPeriodEnd": at(24 * 30), "BillingCurrency": "USD", "charge_rows": 1}
+    sound.load("plan", cost=[covered], cost_load=[total | {"BilledCost": 0, "EffectiveCost": Decimal("0.6")}])
+    sound.load("cpu", container_request=[request("a", 0, 10, resource="cpu", quantity=1.0)]).build()
+    assert sound.broken() == []
+    rebuild_after(sound, mutation)
+    assert sound.broken() != []
