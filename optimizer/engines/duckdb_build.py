@@ -33,16 +33,29 @@ class Runner(Protocol):
 
 
 def build_models(engine: Runner, window: Window, settings: BuildSettings) -> None:
-    """Build every model; killed anywhere and run again, it ends in the same tables."""
+    """
+    Build every model; killed anywhere and run again, it ends in the same tables.
+
+    Roll-ups by day commit pass by pass. All the rest is one transaction: readers see the marts of one build, and
+    there is one wait for the disk instead of one a model.
+    """
     _write_inputs(engine, window, settings)
-    for model in sql_models():
-        if model.kept is Kept.VIEW:
-            engine.run(f"create or replace view {model.name} as {model.sql}")
-        elif model.incremental is None:
-            engine.run(f"create or replace table {model.name} as {model.sql}")
-        else:
+    models = sql_models()
+    for model in models:
+        if model.incremental is not None:
             _build_by_day(engine, model, model.incremental, settings)
-    engine.run("delete from build_days")  # what the last pass left is no result
+    engine.run("begin transaction")
+    try:
+        for model in models:
+            if model.kept is Kept.VIEW:
+                engine.run(f"create or replace view {model.name} as {model.sql}")
+            elif model.incremental is None:
+                engine.run(f"create or replace table {model.name} as {model.sql}")
+        engine.run("delete from build_days")  # what the last pass left is no result
+    except BaseException:
+        engine.run("rollback")
+        raise
+    engine.run("commit")
 
 
 def _write_inputs(engine: Runner, window: Window, settings: BuildSettings) -> None:

@@ -27,7 +27,7 @@ timed as (
         and cost.ChargePeriodEnd is not null
 ),
 
-numbered as (
+touching as (
     select
         timed.*,
         greatest(timed.ChargePeriodStart, run_window.window_start) as inside_start,
@@ -39,19 +39,7 @@ numbered as (
                 and timed.ChargeCategory = 'Usage'
                 then 'Used'
             else timed.CommitmentDiscountStatus
-        end as commitment_status,
-        row_number() over (
-            order by
-                timed.source_id asc nulls last,
-                timed.source_object asc nulls last,
-                timed.ChargePeriodStart asc nulls last,
-                timed.ResourceId asc nulls last,
-                timed.SkuId asc nulls last,
-                timed.ChargeCategory asc nulls last,
-                timed.BilledCost asc nulls last,
-                timed.EffectiveCost asc nulls last,
-                timed.Tags asc nulls last
-        ) as charge_number
+        end as commitment_status
     from timed
     cross join run_window
     where
@@ -59,40 +47,31 @@ numbered as (
         and timed.charge_end > run_window.window_start
 ),
 
-tagged as (
-    select
-        numbered.charge_number,
-        min(cluster_name.cluster_id) as tagged_cluster
-    from numbered
-    inner join cluster_name
-        on position('cluster-name":"' || cluster_name.cluster_id || '"' in numbered.Tags) > 0
-    group by numbered.charge_number
-),
-
 placed as (
     select
-        numbered.*,
+        touching.*,
         node.cluster_id as node_cluster_id,
         node.node as node_name,
-        tagged.tagged_cluster,
+        cluster_name.cluster_id as tagged_cluster,
         case
-            when numbered.PricingCategory = 'Dynamic' then 'spot'
-            when numbered.CommitmentDiscountId is not null then 'committed'
-            when numbered.PricingCategory = 'Standard' then 'on_demand'
-            when numbered.PricingCategory is null then 'on_demand'
+            when touching.PricingCategory = 'Dynamic' then 'spot'
+            when touching.CommitmentDiscountId is not null then 'committed'
+            when touching.PricingCategory = 'Standard' then 'on_demand'
+            when touching.PricingCategory is null then 'on_demand'
             else 'other'
         end as market
-    from numbered
+    from touching
     left join billed_node
-        on numbered.x_resource_key = billed_node.resource_key
+        on touching.x_resource_key = billed_node.resource_key
     left join stg_node as node
         on billed_node.node_path = node.cluster_id || '/' || node.node
-    left join tagged
-        on numbered.charge_number = tagged.charge_number
+    left join cluster_name
+        on
+            node.node is null
+            and position('cluster-name":"' || cluster_name.cluster_id || '"' in touching.Tags) > 0
 )
 
 select
-    placed.charge_number,
     placed.source_id,
     placed.source_object,
     -- payer/account: commitments are shared below one payer

@@ -11,15 +11,43 @@ with wanted as (
         )
 ),
 
-hours as (
+within_an_hour as (
+    -- most bills are by the hour: such a charge needs no spreading
     select
         wanted.*,
+        date_trunc('hour', wanted.charge_start) as hour_start
+    from wanted
+    where
+        wanted.inside_seconds = wanted.charge_seconds
+        and date_trunc('hour', wanted.charge_start) = date_trunc('hour', wanted.charge_end - interval '1 microsecond')
+),
+
+longer as (
+    select
+        wanted.*,
+        row_number() over (
+            order by
+                wanted.account asc nulls last,
+                wanted.charge_start asc nulls last,
+                wanted.cluster_id asc nulls last,
+                wanted.node asc nulls last,
+                wanted.sku_key asc nulls last
+        ) as charge_number
+    from wanted
+    where
+        wanted.inside_seconds <> wanted.charge_seconds
+        or date_trunc('hour', wanted.charge_start) <> date_trunc('hour', wanted.charge_end - interval '1 microsecond')
+),
+
+hours as (
+    select
+        longer.*,
         explode(sequence(
-            date_trunc('hour', wanted.inside_start),
-            date_trunc('hour', wanted.inside_end - interval '1 microsecond'),
+            date_trunc('hour', longer.inside_start),
+            date_trunc('hour', longer.inside_end - interval '1 microsecond'),
             interval '1 hour'
         )) as hour_start
-    from wanted
+    from longer
 ),
 
 weighed as (
@@ -50,7 +78,6 @@ shared as (
     select
         spread.*,
         case
-            when spread.charge_seconds = spread.span_seconds then 1e0
             -- a bill by the day falls on the hours in which the machine existed; only its share of the window counts
             when spread.alive_hours_of_charge > 0 and spread.alive_hours is null then 0e0
             when spread.alive_hours_of_charge > 0
@@ -61,7 +88,24 @@ shared as (
 )
 
 select
-    shared.charge_number,
+    short.account,
+    short.cluster_id,
+    short.node,
+    short.scope,
+    short.market,
+    short.commitment_id,
+    short.commitment_type,
+    short.commitment_category,
+    short.commitment_status,
+    short.sku_key,
+    short.hour_start,
+    cast(short.billed_usd as decimal(38, 15)) as billed_usd,
+    cast(short.effective_usd as decimal(38, 15)) as effective_usd,
+    cast(short.contracted_usd as decimal(38, 15)) as contracted_usd,
+    cast(short.list_usd as decimal(38, 15)) as list_usd
+from within_an_hour as short
+union all
+select
     shared.account,
     shared.cluster_id,
     shared.node,
@@ -73,20 +117,8 @@ select
     shared.commitment_status,
     shared.sku_key,
     shared.hour_start,
-    case
-        when shared.hour_ratio = 1e0 then cast(shared.billed_usd as decimal(38, 15))
-        else cast(shared.billed_usd * shared.hour_ratio as decimal(38, 15))
-    end as billed_usd,
-    case
-        when shared.hour_ratio = 1e0 then cast(shared.effective_usd as decimal(38, 15))
-        else cast(shared.effective_usd * shared.hour_ratio as decimal(38, 15))
-    end as effective_usd,
-    case
-        when shared.hour_ratio = 1e0 then cast(shared.contracted_usd as decimal(38, 15))
-        else cast(shared.contracted_usd * shared.hour_ratio as decimal(38, 15))
-    end as contracted_usd,
-    case
-        when shared.hour_ratio = 1e0 then cast(shared.list_usd as decimal(38, 15))
-        else cast(shared.list_usd * shared.hour_ratio as decimal(38, 15))
-    end as list_usd
+    cast(shared.billed_usd * shared.hour_ratio as decimal(38, 15)) as billed_usd,
+    cast(shared.effective_usd * shared.hour_ratio as decimal(38, 15)) as effective_usd,
+    cast(shared.contracted_usd * shared.hour_ratio as decimal(38, 15)) as contracted_usd,
+    cast(shared.list_usd * shared.hour_ratio as decimal(38, 15)) as list_usd
 from shared

@@ -34,24 +34,37 @@ claimed as (
     from hours
 ),
 
-overfull as (
-    -- one pod follows another, and each is known to the nearest scrape: together they hold what there is, no more
+claimed_node as (
     select
         claimed.cluster_id,
         claimed.node,
         claimed.hour_start,
-        max(node.gpu_count * node.alive_hours) / sum(claimed.claimed_gpu_hours) as fitting_ratio
+        sum(claimed.claimed_gpu_hours) as claimed_gpu_hours
     from claimed
-    inner join int_node_hour as node
-        on
-            claimed.cluster_id = node.cluster_id
-            and claimed.node = node.node
-            and claimed.hour_start = node.hour_start
     group by
         claimed.cluster_id,
         claimed.node,
         claimed.hour_start
-    having sum(claimed.claimed_gpu_hours) > max(node.gpu_count * node.alive_hours)
+),
+
+fitted as (
+    -- one pod follows another, and each is known to the nearest scrape: together they hold what there is, no more
+    select
+        claimed_node.cluster_id,
+        claimed_node.node,
+        claimed_node.hour_start,
+        node.alive_hours,
+        case
+            when claimed_node.claimed_gpu_hours > node.gpu_count * node.alive_hours
+                then node.gpu_count * node.alive_hours / claimed_node.claimed_gpu_hours
+            else 1e0
+        end as fitting_ratio
+    from claimed_node
+    left join int_node_hour as node
+        on
+            claimed_node.cluster_id = node.cluster_id
+            and claimed_node.node = node.node
+            and claimed_node.hour_start = node.hour_start
 ),
 
 seen as (
@@ -62,12 +75,9 @@ seen as (
         claimed.gpu_uuid,
         claimed.hour_start,
         claimed.claimed_gpu_hours,
+        claimed.claimed_gpu_hours * fitted.fitting_ratio as held_gpu_hours,
         case
-            when overfull.fitting_ratio is null then claimed.claimed_gpu_hours
-            else claimed.claimed_gpu_hours * overfull.fitting_ratio
-        end as held_gpu_hours,
-        case
-            when gpu.observed_buckets > 0 then least(1e0, gpu.observed_buckets / (12e0 * node.alive_hours))
+            when gpu.observed_buckets > 0 then least(1e0, gpu.observed_buckets / (12e0 * fitted.alive_hours))
             else 0e0
         end as observed_ratio,
         case
@@ -83,22 +93,17 @@ seen as (
         gpu.memory_used_gib_max,
         gpu.memory_total_gib
     from claimed
+    inner join fitted
+        on
+            claimed.cluster_id = fitted.cluster_id
+            and claimed.node = fitted.node
+            and claimed.hour_start = fitted.hour_start
     left join int_gpu_hour as gpu
         on
             claimed.cluster_id = gpu.cluster_id
             and claimed.gpu_uuid = gpu.gpu_uuid
             and claimed.mig_instance_id = gpu.mig_instance_id
             and claimed.hour_start = gpu.hour_start
-    left join int_node_hour as node
-        on
-            claimed.cluster_id = node.cluster_id
-            and claimed.node = node.node
-            and claimed.hour_start = node.hour_start
-    left join overfull
-        on
-            claimed.cluster_id = overfull.cluster_id
-            and claimed.node = overfull.node
-            and claimed.hour_start = overfull.hour_start
 )
 
 select

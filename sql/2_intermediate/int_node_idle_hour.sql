@@ -30,18 +30,38 @@ held_node as (
         holder.hour_start
 ),
 
+roomy as (
+    -- most hours of most nodes are held whole: only the others need a look at each device
+    select
+        node.cluster_id,
+        node.node,
+        node.hour_start,
+        node.alive_hours
+    from int_node_hour as node
+    left join held_node as held
+        on
+            node.cluster_id = held.cluster_id
+            and node.node = held.node
+            and node.hour_start = held.hour_start
+    where
+        held.held_gpu_hours is null
+        or held.held_gpu_hours < node.gpu_count * node.alive_hours - 1e-9
+),
+
 seen_device as (
     select
         gpu.cluster_id,
         gpu.node,
         gpu.gpu_uuid,
         gpu.hour_start,
-        max(gpu.observed_buckets) as observed_buckets
+        max(gpu.observed_buckets) as observed_buckets,
+        max(roomy.alive_hours) as alive_hours
     from int_gpu_hour as gpu
-    cross join run_window
-    where
-        gpu.hour_start >= date_trunc('hour', run_window.window_start)
-        and gpu.hour_start < run_window.window_end
+    inner join roomy
+        on
+            gpu.cluster_id = roomy.cluster_id
+            and gpu.node = roomy.node
+            and gpu.hour_start = roomy.hour_start
     group by
         gpu.cluster_id,
         gpu.node,
@@ -56,15 +76,10 @@ free_device as (
         seen.hour_start,
         greatest(
             0e0,
-            node.alive_hours - case when held.held_gpu_hours is null then 0e0 else held.held_gpu_hours end
+            seen.alive_hours - case when held.held_gpu_hours is null then 0e0 else held.held_gpu_hours end
         ) as free_hours,
-        least(1e0, seen.observed_buckets / (12e0 * node.alive_hours)) as observed_ratio
+        least(1e0, seen.observed_buckets / (12e0 * seen.alive_hours)) as observed_ratio
     from seen_device as seen
-    inner join int_node_hour as node
-        on
-            seen.cluster_id = node.cluster_id
-            and seen.node = node.node
-            and seen.hour_start = node.hour_start
     left join held_device as held
         on
             seen.cluster_id = held.cluster_id

@@ -1,7 +1,6 @@
 -- grain: account x currency x day x scope; every charge of the window is in exactly one scope
 with days as (
     select
-        charge.charge_number,
         charge.account,
         charge.billing_currency,
         charge.scope,
@@ -42,7 +41,7 @@ select
     spread.billing_currency,
     spread.day_start,
     spread.scope,
-    count(distinct spread.charge_number) as charge_rows,
+    count(*) as charge_rows,
     sum(
         case
             when spread.day_ratio = 1e0 then cast(spread.billed_usd as decimal(38, 15))
