@@ -26,8 +26,9 @@ check: $(VENV)/.dev ## lint code and SQL, check formats, types, import contracts
 	$(VENV)/bin/sqlfluff lint --processes 0 --disable-progress-bar sql
 	$(RUN) -m pytest -q tests/test_names.py tests/test_sql_lint.py tests/test_packaging.py
 
-reference: $(VENV)/.dev ## rewrite the generated part of docs/configuration.md
+reference: $(VENV)/.dev ## rewrite docs/tables.md and the generated part of docs/configuration.md
 	$(RUN) -m optimizer.settings_reference docs/configuration.md
+	$(RUN) -m optimizer.tables_reference docs/tables.md
 
 bench-%: $(VENV)/.core ## run benchmarks/bench_NAME.py; its last lines are BAR <name> <value> <target> <met|missed|skipped>
 	PYTHONPATH=. $(RUN) benchmarks/bench_$(subst -,_,$*).py $(ARGS)

@@ -106,7 +106,8 @@ def _append(writer: RawWriter, outcome: LoadOutcome, origin: str, rows_by_table:
             message = f"{outcome.source_id}, {origin}: raw.{table} expects other columns; differing: {differing}"
             raise SchemaDriftError(message)
         stamped = rows
-        for position, (name, value) in enumerate((("source_id", outcome.source_id), ("source_object", _one_line(origin)))):
+        stamps = (("source_id", outcome.source_id), ("source_object", _one_line(origin)))
+        for position, (name, value) in enumerate(stamps):
             stamped = stamped.add_column(position, pa.field(name, TEXT), pa.array([value] * rows.num_rows, TEXT))
         writer.append(table, stamped)
         outcome.rows_by_table[table] += rows.num_rows

@@ -62,6 +62,20 @@ def observed_devices(holding: Holding, min_coverage_ratio: float) -> pl.DataFram
     return holding.devices.filter(pl.col("observed_hours") >= least)
 
 
+def unobserved_device(holding: Holding, min_coverage_ratio: float) -> Doubt | None:
+    """Return that some device was not observed, however well the others were; None when each one was."""
+    seen = observed_devices(holding, min_coverage_ratio).filter(pl.col("activity_max").is_not_null())
+    unseen = holding.devices.join(seen, on=["node", "gpu_uuid", "mig_instance_id"], how="anti", nulls_equal=True)
+    if unseen.is_empty():
+        return None
+    first = unseen.sort("node", "gpu_uuid", "mig_instance_id").row(0, named=True)
+    return Doubt(
+        "telemetry_missing",
+        f"{unseen.height} of the {holding.devices.height} devices it held, such as {first['gpu_uuid']} on "
+        f"{first['node']}, went unseen too long; unknown counts as active",
+    )
+
+
 def doubt_about(holding: Holding, min_coverage_ratio: float) -> Doubt | None:
     """Return why the telemetry of a holding is not enough; None when it is. Unknown never counts as idle."""
     if holding.held_hours <= 0:

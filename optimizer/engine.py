@@ -16,7 +16,7 @@ class BuildSettings:
     """Choices that the SQL models read from the one-row table `build_setting`; printed in the report."""
 
     idle_activity_ratio: float = 0.01  # a 5-minute bucket is idle when no activity signal reaches this
-    held_memory_gib: float = 0.5  # under it a GPU has no process worth the name: 500 MiB, traces_papers.md R7
+    held_memory_gib: float = 0.5  # under it a GPU has no process worth the name: 500 MiB
     min_stuck_buckets: int = 6  # as many equal power readings in a row are a frozen exporter: 30 minutes
 
 

@@ -41,6 +41,19 @@ def subjects_of(rows: pl.DataFrame, kind: SubjectKind) -> list[Subject]:
     return [Subject(kind, key) for key in keys]
 
 
+def gpu_workloads(facts: Facts) -> list[Subject]:
+    """Return the workloads that hold GPUs now, or did in the window, sorted, each once."""
+    workload = facts.marts["workload"]
+    held = workload.filter(pl.col("last_held").is_not_null())
+    return sorted(
+        {
+            subject
+            for rows in (facts.marts["holder_now"], held)
+            for subject in subjects_of(rows, SubjectKind.WORKLOAD)
+        }
+    )  # fmt: skip
+
+
 def subject_condition(subject: Subject) -> str:
     """Return the SQL condition that finds the rows of one workload, node or pool in a mart."""
     key = " || '/' || ".join(_KEY_COLUMNS[subject.kind])

@@ -3,7 +3,7 @@ Plant small models that hold whole MIG-capable GPUs, and what must not be sliced
 
 Needs keep clear of every limit, so that the fewest GPUs follow from the construction: memory at most 80 % of the
 profile's usable memory, SM at most 70 % of the profile's share at the highest sample. Slices and memory of the
-profiles: research/kubernetes.md 1.4.
+profiles: the catalogue's MIG tables.
 """
 
 from dataclasses import dataclass

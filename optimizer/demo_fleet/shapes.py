@@ -2,7 +2,7 @@
 The instance types the simulated fleet buys, with their list prices.
 
 Prices: AWS us-east-1 and Google Cloud us-central1 on-demand list of July 2026, Spot prices of the same snapshots
-(research/economics.md section 2), Google's core and memory SKUs from its A2, G2 and N2 price pages. They belong to the
+(AWS price lists of 2026-07), Google's core and memory SKUs from its A2, G2 and N2 price pages. They belong to the
 simulator: the product reads prices from `models/catalog`, never from here.
 """
 

@@ -17,6 +17,7 @@ import polars as pl
 
 from models.catalog.gpus import gpu_model
 from models.catalog.mig import MigProfile, board_of, mig_resource
+from models.current_pods import hours_of_current_pods, no_standing, unknown_device
 from models.domain.recommendation import (
     Alternative,
     Candidate,
@@ -28,11 +29,11 @@ from models.domain.recommendation import (
     Risk,
     Step,
     Subject,
-    SubjectKind,
 )
 from models.domain.window import naive_utc
-from models.holding import Doubt, doubt_about, holding_of, keep_doubt, rarely_held, too_young
-from optimizer.facts import Facts, subject_condition, subjects_of
+from models.holding import Doubt, doubt_about, holding_of, keep_doubt, rarely_held, too_young, unobserved_device
+from models.slice_need import SliceNeed, slice_need, wrong_board
+from optimizer.facts import Facts, gpu_workloads, subject_condition
 from optimizer.manifest import Change, Manifest, Runbook, TargetVersions, join_runbooks
 from optimizer.manifests import gpu_request
 from optimizer.manifests.mig_parted import mig_config_map, mig_runbook
@@ -41,9 +42,6 @@ from optimizer.recommender import Recommender
 
 NAME = "mig_consolidation"
 _SHARED_ELSEWHERE = ("notebook", "dev")
-_TOLERATED_GAPS_RATIO = 0.05  # share of the observed hours that may lack one quantity
-_BOARD_SPREAD_RATIO = 0.05  # drivers report the memory of one board a little differently
-_SURE_WORK_RATIO = 0.1  # activity at which SM_ACTIVE cannot be zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +54,12 @@ class Settings:
     sm_headroom_ratio: float = 0.20  # above the SM_ACTIVE quantile
     sm_quantile: float = 0.99  # over the maxima of the hours
     max_alternatives: int = 3  # the smallest profiles that fit
-
-
-@dataclass(frozen=True, slots=True)
-class _Need:
-    """What one replica needs."""
-
-    memory_max_gib: float
-    sm_quantile_ratio: float
+    max_inventory_age_hours: float = 6.0  # how long before as_of the inventory may have ended
 
 
 def find(facts: Facts, settings: Settings) -> Iterator[Candidate]:  # noqa: ARG001, the shape of a recommender
-    """Yield every workload that holds GPUs now; most get a reason why not."""
-    for subject in subjects_of(facts.marts["holder_now"], SubjectKind.WORKLOAD):
+    """Yield every workload that held GPUs in the window; most get a reason why not."""
+    for subject in gpu_workloads(facts):
         yield Candidate(subject)
 
 
@@ -77,19 +68,27 @@ def evaluate(candidate: Candidate, facts: Facts, settings: Settings) -> Proposal
     subject = candidate.subject
     now = facts.of("holder_now", subject)
     workload = facts.of("workload", subject)
-    doubt = _wrong_kind(now, workload) or _wrong_board(_gpu_models(now, facts))
+    end = naive_utc(facts.window.end)
+    doubt = (
+        no_standing(now, workload, end, settings.max_inventory_age_hours)
+        or _wrong_kind(now, workload)
+        or wrong_board(_gpu_models(now, facts))
+    )
     if doubt is not None:
         return _rejection(subject, doubt)
     history = facts.of("holder_gpu_by_hour", subject)
     holding = holding_of(history)
     doubt = (
-        too_young(holding, naive_utc(facts.window.end), settings.min_observed_days)
+        too_young(holding, end, settings.min_observed_days)
         or rarely_held(holding, settings.min_observed_days)
         or doubt_about(holding, settings.min_coverage_ratio)
+        or unknown_device(now, history)
+        # one replica nobody saw may be the large one
+        or unobserved_device(holding_of(hours_of_current_pods(history, now)), settings.min_coverage_ratio)
     )
     if doubt is not None:
         return _rejection(subject, doubt)
-    need = _need(history, settings)
+    need = slice_need(history, settings.sm_quantile)
     if isinstance(need, Doubt):
         return _rejection(subject, need)
     model = _gpu_models(now, facts)[0]
@@ -134,8 +133,7 @@ def write(decision: Decision, targets: TargetVersions) -> Change:  # noqa: ARG00
 
 
 def _wrong_kind(now: pl.DataFrame, workload: pl.DataFrame) -> Doubt | None:
-    described = workload.row(0, named=True) if workload.height else {}
-    kept = keep_doubt(described.get("annotations"))
+    kept = keep_doubt(workload.item(0, "annotations"))
     if kept is not None:
         return kept
     if now.get_column("mig_profile").is_not_null().any():
@@ -148,7 +146,7 @@ def _wrong_kind(now: pl.DataFrame, workload: pl.DataFrame) -> Doubt | None:
     is_whole = (pl.col("resource").cast(pl.String) == gpu_request.GPU) & (pl.col("devices") == 1.0)
     if now.filter(is_whole).height < now.height:
         return Doubt("not_a_whole_gpu", f"holds {now.item(0, 'resource')}, not a whole GPU of its own")
-    return _wrong_class(described.get("workload_class"))
+    return _wrong_class(workload.item(0, "workload_class"))
 
 
 def _wrong_class(workload_class: object) -> Doubt | None:
@@ -170,52 +168,7 @@ def _gpu_models(now: pl.DataFrame, facts: Facts) -> list[str | None]:
     return joined.unique().sort().to_list()
 
 
-def _wrong_board(models: list[str | None]) -> Doubt | None:
-    if len(models) != 1 or models[0] is None:
-        shown = ", ".join("unknown" if model is None else model for model in models)
-        return Doubt("gpu_model_unclear", f"runs on {shown}; needs one known GPU model")
-    whole, board = gpu_model(models[0]), board_of(models[0])
-    if whole is None:
-        return Doubt("gpu_model_unknown", f"{models[0]} is not in the catalogue; nothing is known of its geometry")
-    if board is None:
-        return Doubt("no_mig", f"{models[0]} cannot be cut, or nobody published where its slices go")
-    if whole.sm_count is None or whole.sm_count != board.sm_count:
-        return Doubt("slices_unmeasured", f"nobody published how many SMs a slice of a {models[0]} has")
-    return None
-
-
-def _need(history: pl.DataFrame, settings: Settings) -> _Need | Doubt:
-    boards = history.get_column("memory_total_gib").drop_nulls().sort()
-    if not boards.is_empty() and boards.item(-1) > boards.item(0) * (1 + _BOARD_SPREAD_RATIO):
-        sizes = f"{boards.item(0):.0f} and {boards.item(-1):.0f} GiB"
-        return Doubt("gpu_model_changed", f"ran on devices of {sizes}; a share of one is none of the other")
-    observed = history.filter(pl.col("observed_buckets") > 0)
-    if _is_sparse(observed, pl.col("memory_used_gib_max").is_null()):
-        return Doubt("memory_unknown", "no memory telemetry (DCGM_FI_DEV_FB_USED); a slice's memory is a hard limit")
-    if _is_sparse(observed, pl.col("sm_active_ratio_max").is_null()):
-        return Doubt(
-            "no_sm_active",
-            "SM_ACTIVE is not collected, and a busy GPU may need one SM or all; add the line "
-            "`DCGM_FI_PROF_SM_ACTIVE, gauge, SM active` to the exporter's counters",
-        )
-    worked = pl.col("activity_max") >= _SURE_WORK_RATIO
-    if _is_sparse(observed, worked & (pl.col("sm_active_ratio_max") <= 0)):
-        return Doubt(
-            "sm_active_stuck",
-            "SM_ACTIVE stands at 0 in hours in which the GPU worked (a known fault after XID 31); restart the exporter",
-        )
-    memory_max_gib = history.get_column("memory_used_gib_max").max()
-    quantile = observed.get_column("sm_active_ratio_max").drop_nulls().quantile(settings.sm_quantile, "linear")
-    assert isinstance(memory_max_gib, float)  # noqa: S101 - checked above: there is at least one value
-    assert quantile is not None  # noqa: S101 - checked above
-    return _Need(memory_max_gib, quantile)
-
-
-def _is_sparse(observed: pl.DataFrame, bad: pl.Expr) -> bool:
-    return observed.is_empty() or observed.filter(bad).height > _TOLERATED_GAPS_RATIO * observed.height
-
-
-def _profiles_that_fit(model: str | None, need: _Need, settings: Settings) -> tuple[MigProfile, ...]:
+def _profiles_that_fit(model: str | None, need: SliceNeed, settings: Settings) -> tuple[MigProfile, ...]:
     board = board_of(model or "")
     whole = gpu_model(model or "")
     if board is None or whole is None or whole.sm_count is None:
@@ -254,7 +207,7 @@ def _alternative(now: pl.DataFrame, profile: MigProfile, evidence: tuple[Evidenc
 
 
 def _evidence(
-    subject: Subject, need: _Need, slice_of: tuple[str | None, MigProfile], settings: Settings
+    subject: Subject, need: SliceNeed, slice_of: tuple[str | None, MigProfile], settings: Settings
 ) -> tuple[Evidence, ...]:
     whole, profile = gpu_model(slice_of[0] or ""), slice_of[1]
     sm_count = whole.sm_count if whole else None
@@ -276,7 +229,7 @@ def _evidence(
     )  # fmt: skip
 
 
-def _needs_whole_gpu(need: _Need, settings: Settings) -> Doubt:
+def _needs_whole_gpu(need: SliceNeed, settings: Settings) -> Doubt:
     return Doubt(
         "needs_whole_gpu",
         f"{need.memory_max_gib:.1f} GiB at most and {need.sm_quantile_ratio:.0%} of the SMs at "

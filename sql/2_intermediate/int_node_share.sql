@@ -36,7 +36,7 @@ weighed as (
         case
             when priced.gpu_count = 0 then 0e0
             when priced.gpu_usd_per_hour is not null then priced.gpu_count * priced.gpu_usd_per_hour
-            -- no list price for this model: AWS's published weights, one GPU as ten vCPU (billing.md 2.8)
+            -- no list price for this model: AWS's published weights for split costs, one GPU as ten vCPU
             when priced.vcpu_usd_per_hour is not null then priced.gpu_count * 10e0 * priced.vcpu_usd_per_hour
         end as gpu_weight,
         priced.vcpu * priced.vcpu_usd_per_hour as vcpu_weight,

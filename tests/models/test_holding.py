@@ -5,7 +5,15 @@ from datetime import datetime, timedelta
 import polars as pl
 import pytest
 
-from models.holding import doubt_about, holding_of, keep_doubt, observed_devices, rarely_held, too_young
+from models.holding import (
+    doubt_about,
+    holding_of,
+    keep_doubt,
+    observed_devices,
+    rarely_held,
+    too_young,
+    unobserved_device,
+)
 
 START = datetime(2026, 11, 1)  # noqa: DTZ001, naive UTC as the marts have it
 SCHEMA = {
@@ -104,6 +112,17 @@ def test_a_device_is_observed_by_its_own_hours():
         hours(95), hours(5, 95, **UNSEEN), hours(94, gpu_uuid="gpu-1"), hours(6, 94, gpu_uuid="gpu-1", **UNSEEN)
     )
     assert observed_devices(held, 0.95).get_column("gpu_uuid").to_list() == ["gpu-0"]
+
+
+@pytest.mark.parametrize(
+    ("hour", "doubt"),
+    [({}, None), (UNSEEN, "telemetry_missing"), ({"activity_max": None}, "telemetry_missing")],
+)
+def test_one_unobserved_device_among_many_is_named(hour, doubt):
+    many = [hours(100, gpu_uuid=f"gpu-{number:02}") for number in range(40)]
+    found = unobserved_device(holding(*many, hours(100, gpu_uuid="gpu-dark", **hour)), 0.95)  # 1 of 41 devices: 2 %
+    assert code(found) == doubt
+    assert found is None or "1 of the 41 devices it held, such as gpu-dark on n1," in found.reason
 
 
 @pytest.mark.parametrize(("days", "doubt"), [(14, None), (13.99, "too_young"), (100, None)])

@@ -52,35 +52,64 @@ class Marts:
     def described(self, workload="w", kind="Deployment", **more):
         return self.add("workload", self.owner(workload, kind) | more)
 
-    def pod(self, pod="w-0", node="n1", devices=1.0, workload="w", kind="Deployment", **more):
-        """Hold devices now."""
+    def pod(self, pod=None, node="n1", devices=1.0, workload="w", kind="Deployment", **more):
+        """Hold devices now, since the window began."""
+        pod = pod or f"{workload}-0"
         row = self.owner(workload, kind) | {
             "pod": pod, "pod_uid": f"uid-{pod}", "node": node, "pool": "p", "resource": "nvidia.com/gpu",
             "container": "main", "devices": devices, "requested_gpus": devices, "vcpu": 4.0, "memory_gib": 16.0,
+            "attribution": "direct", "held_since": WINDOW.start.replace(tzinfo=None), "inventory_until": END,
         }  # fmt: skip
         return self.add("holder_now", row | more)
 
     def held(self, gpu="gpu-0", days=30.0, until_days=0.0, workload="w", kind="Deployment", **more):
-        """Have held one device from `days` before the end of the window to `until_days` before it, hour by hour."""
+        """
+        Have held one device from `days` before the end of the window to `until_days` before it, hour by hour.
+
+        Its power was read, unless `power_watts_mean` is None.
+        """
+        power_watts_mean = more.pop("power_watts_mean", 60.0)
         row = self.owner(workload, kind) | {
-            "pod": "w-0", "pod_uid": "uid-w-0", "node": "n1", "pool": "p", "resource": "nvidia.com/gpu",
+            "pod": f"{workload}-0", "node": "n1", "pool": "p", "resource": "nvidia.com/gpu",
             "gpu_uuid": gpu, "mig_instance_id": "", "attribution": "direct", "held_gpu_hours": 1.0,
             "unknown_gpu_hours": 0.0, "observed_buckets": 12, "idle_buckets": 12, "is_stuck": False,
             "telemetry_level": 3, "activity_max": 0.0, "sm_active_ratio_max": 0.0, "memory_used_gib_max": 0.1,
             "memory_total_gib": 79.3,
         }  # fmt: skip
-        return self.add("holder_gpu_by_hour", *_hourly(row | more, days, until_days))
+        row |= more
+        if row["gpu_uuid"] and row["observed_buckets"]:
+            # one reading tells that its power is read
+            self.add("gpu_by_hour", {
+                "cluster_id": self.cluster, "node": row["node"], "gpu_uuid": row["gpu_uuid"], "mig_instance_id": "",
+                "hour_start": END - timedelta(hours=1), "power_watts_mean": power_watts_mean,
+            })  # fmt: skip
+        row.setdefault("pod_uid", f"uid-{row['pod']}")
+        return self.add("holder_gpu_by_hour", *_hourly(row, days, until_days))
 
     def seen(self, gpu="gpu-0", days=30.0, until_days=0.0, node="n1", **more):
         """Have telemetry of one device, whoever holds it."""
         row = {
             "cluster_id": self.cluster, "node": node, "gpu_uuid": gpu, "mig_instance_id": "", "gpu_model": A100,
             "observed_buckets": 12, "idle_buckets": 12, "is_stuck": False, "telemetry_level": 3, "activity_max": 0.0,
+            "memory_used_gib_max": 0.1, "power_watts_mean": 60.0,
         }  # fmt: skip
         return self.add("gpu_by_hour", *_hourly(row | more, days, until_days))
 
     def frames(self):
-        return {mart: pl.DataFrame(self.rows.get(mart, []), schema=schema) for mart, schema in self.schemas.items()}
+        rows = self.rows | {"workload": self.rows.get("workload", []) + self._nameless()}
+        return {mart: pl.DataFrame(rows.get(mart, []), schema=schema) for mart, schema in self.schemas.items()}
+
+    def _nameless(self):
+        """Return a row of `workload` for each holder no test described, but for those the cluster itself needs."""
+        owners = [{key: row[key] for key in self.owner()} for row in self.rows.get("holder_now", [])]
+        described = [{key: row[key] for key in self.owner()} for row in self.rows.get("workload", [])]
+        known = {tuple(row.values()) for row in described}
+        wanted = {
+            tuple(row.values())
+            for row in owners
+            if row["namespace"] != "kube-system" and row["workload_kind"] != "DaemonSet"
+        }
+        return [dict(zip(self.owner(), values, strict=True)) for values in sorted(wanted - known)]
 
     def facts(self, window=WINDOW):
         return Facts(window, self.frames())

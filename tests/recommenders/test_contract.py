@@ -38,6 +38,13 @@ def recommender_of(name):
     return module_of(name).RECOMMENDER
 
 
+def doubting_models(name):
+    """Return the modules of `models` whose reasons a recommender hands on."""
+    tree = ast.parse(inspect.getsource(module_of(name)))
+    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    return [importlib.import_module(each) for each in sorted(imported) if each.startswith("models.")]
+
+
 @pytest.fixture
 def fleet(new_marts):
     """Give marts with an idle, a busy and a partly idle workload, two small servers, a notebook and a spare node."""
@@ -78,7 +85,7 @@ def test_has_a_page_and_a_test(name):
 @each_recommender
 def test_the_page_names_every_setting_and_every_reason_code(name):
     page = (ROOT / "docs" / "recommenders" / f"{name}.md").read_text(encoding="utf-8")
-    source = inspect.getsource(module_of(name))
+    source = "".join(inspect.getsource(module) for module in (module_of(name), *doubting_models(name)))
     words = [field.name for field in fields(recommender_of(name).settings)] if "## Settings" in page else []
     words += re.findall(r'\bDoubt\(\s*"(\w+)"', source)
     assert [word for word in words if f"`{word}`" not in page] == []

@@ -19,6 +19,9 @@ def outcome(marts, candidate, **chosen):
     return evaluate(candidate, marts.facts(), Settings(**chosen))
 
 
+END = datetime(2026, 11, 30, 12)  # noqa: DTZ001, naive UTC as the marts have it
+
+
 def code(marts, candidate, **chosen):
     answer = outcome(marts, candidate, **chosen)
     assert isinstance(answer, Rejection), answer
@@ -95,8 +98,56 @@ def test_a_device_that_nobody_saw_is_not_idle_because_its_neighbours_were_seen(m
     for number in range(31):
         marts.held(f"gpu-{number:02}", days=14)
     marts.held("gpu-31", days=30, until_days=9).held("gpu-31", days=9, **kinds_of_hours["unseen"])
-    (only,) = outcome(marts, workload()).alternatives  # 9 of 14 days of 1 of 32 GPUs unknown: 2 %
-    assert (only.name, only.demand.devices) == ("shrink", 1.0)
+    rejection = outcome(marts, workload())  # 9 of 14 days of 1 of 32 GPUs unknown: 2 %
+    assert rejection.code == "telemetry_missing"
+    assert "1 of the 32 devices it held, such as gpu-31 on n1, went unseen" in rejection.reason
+
+
+def test_twenty_replicas_are_not_stopped_when_nobody_names_the_device_of_one(marts, workload, kinds_of_hours):
+    for number in range(20):
+        name = f"w-{number:02}"
+        marts.node(f"n{number:02}").pod(name, f"n{number:02}")
+        hours = kinds_of_hours["unnamed"] if number == 19 else {}
+        marts.held(f"gpu-{number}", days=15, pod=name, node=f"n{number:02}", **hours)
+    rejection = outcome(marts, workload())  # 1 of 20 is 5 %
+    assert rejection.code == "device_unknown"
+    assert "1 of its 20 pods hold, such as w-19" in rejection.reason
+
+
+def test_a_pod_whose_device_is_unknown_now_is_not_idle(marts, workload):
+    marts.node(gpu_count=2).pod("w-0").pod("w-1", attribution="unknown").held("gpu-0").held("gpu-1", pod="w-1")
+    assert code(marts, workload()) == "device_unknown"
+
+
+def test_a_device_that_a_pod_asked_for_and_nobody_names_may_be_the_busy_one(marts, workload):
+    marts.node(gpu_count=2).pod(devices=2.0).held("gpu-0")
+    assert code(marts, workload()) == "device_unknown"
+
+
+def test_a_pod_without_an_hour_in_the_span_is_unknown(marts, workload):
+    marts.node(gpu_count=2).pod("w-0").pod("w-1").held("gpu-0")
+    assert code(marts, workload()) == "device_unknown"
+
+
+def test_a_slice_of_unknown_share_is_not_idle(marts, workload):
+    marts.node().pod(devices=None, requested_gpus=1.0, resource="nvidia.com/mig-1g.99gb").held()
+    assert code(marts, workload()) == "device_unknown"
+
+
+def test_an_unnamed_hour_of_a_pod_that_is_gone_does_not_matter(marts, workload, kinds_of_hours):
+    marts.node().pod("w-1").held(days=13, until_days=12.9, pod="w-0", **kinds_of_hours["unnamed"])
+    marts.held(days=30, until_days=13, pod="w-0").held(days=12.9, pod="w-1")
+    assert isinstance(outcome(marts, workload()), Proposal)
+
+
+def test_a_busy_workload_is_busy_although_one_device_went_unseen(marts, workload, kinds_of_hours):
+    marts.node(gpu_count=32).pod(devices=32.0)
+    for number in range(31):
+        marts.held(f"gpu-{number:02}", days=15, activity_max=0.9)
+    marts.held("gpu-31", days=15, until_days=9).held("gpu-31", days=9, **kinds_of_hours["unseen"])
+    rejection = outcome(marts, workload())
+    assert rejection.code == "busy"
+    assert rejection.reason.startswith("31 of 32 devices it held worked within 14 days, peak 90%; some went unseen")
 
 
 def test_work_in_one_hour_of_fourteen_days_is_work(marts, workload):
@@ -127,6 +178,93 @@ def test_needs_fourteen_days_of_history(marts, workload):
 def test_what_was_started_again_yesterday_is_not_judged_by_last_month(marts, workload):
     marts.node().pod().held(days=30, until_days=15).held(days=1)
     assert code(marts, workload()) == "rarely_held"
+
+
+@pytest.mark.parametrize(("hours", "reason"), [(1, "too_young"), (23, "too_young"), (24, None)])
+def test_a_pod_of_today_is_not_stopped_for_what_its_predecessors_did(marts, workload, hours, reason):
+    since = END - timedelta(hours=hours)
+    marts.node().pod("w-1", held_since=since).held(days=30, until_days=3).held(days=hours / 24, pod="w-1")
+    answer = outcome(marts, workload())
+    assert getattr(answer, "code", None) == reason
+    if reason:
+        assert answer.reason == f"pod w-1 holds its GPUs for {hours}.0 hours; needs 24 to be judged"
+
+
+def test_one_new_replica_among_old_ones_makes_the_workload_too_young(marts, workload):
+    marts.node(gpu_count=2).pod("w-0").pod("w-1", held_since=END - timedelta(hours=2))
+    marts.held("gpu-0").held("gpu-1", days=2 / 24, pod="w-1")
+    assert code(marts, workload()) == "too_young"
+    assert isinstance(outcome(marts, workload(), min_pod_age_hours=2.0), Proposal)
+
+
+def test_a_gap_in_the_inventory_makes_no_pod_younger(marts, workload):
+    marts.node().pod(held_since=END - timedelta(minutes=25)).held()
+    assert isinstance(outcome(marts, workload()), Proposal)
+
+
+def test_a_pod_of_unknown_age_is_too_young(marts, workload):
+    marts.node(gpu_count=2).pod("w-0").pod("w-1", held_since=None).held("gpu-0")
+    assert outcome(marts, workload()).reason == "nobody knows since when pod w-1 holds its GPUs"
+
+
+@pytest.mark.parametrize(("hours", "reason"), [(6, None), (6.1, "inventory_stale"), (None, "inventory_stale")])
+def test_an_inventory_that_ended_long_ago_says_nothing_of_now(marts, workload, hours, reason):
+    until = None if hours is None else END - timedelta(hours=hours)
+    marts.node().pod(inventory_until=until).held()
+    assert getattr(outcome(marts, workload()), "code", None) == reason
+    assert isinstance(outcome(marts, workload(), max_inventory_age_hours=7.0), Rejection if hours is None else Proposal)
+
+
+def test_says_when_the_inventory_ended(marts, workload):
+    marts.node().pod(inventory_until=END - timedelta(days=2)).held()
+    assert outcome(marts, workload()).reason == (
+        "the inventory of its cluster ended at 2026-11-28 12:00 UTC, 48 hours before the run's end: nobody knows what "
+        "runs now; load a newer dump"
+    )
+
+
+def test_a_node_of_a_cluster_whose_inventory_ended_is_not_released(marts, node):
+    marts.node("n1").node("n2").pod(inventory_until=END - timedelta(days=2)).held().seen("gpu-9", node="n2")
+    assert code(marts, node("n2")) == "inventory_stale"
+
+
+def test_what_held_gpus_and_ended_gets_a_reason(marts, workload):
+    marts.node().described(last_held=END - timedelta(hours=3), devices_now=0.0).held(until_days=3 / 24)
+    assert [each.subject.key for each in find(marts.facts(), Settings())] == ["c/ns/Deployment/w", "c/n1"]
+    rejection = outcome(marts, workload())
+    assert rejection.code == "no_longer_running"
+    assert rejection.reason == "held GPUs until 2026-11-30 09:00 UTC and holds none now"
+
+
+def test_a_workload_that_never_held_a_gpu_is_no_candidate(marts):
+    assert list(find(marts.described(last_held=None).facts(), Settings())) == []
+
+
+@pytest.mark.parametrize(("namespace", "kind"), [("kube-system", "Deployment"), ("gpu-operator", "DaemonSet")])
+def test_what_the_cluster_itself_runs_is_left_alone(marts, namespace, kind):
+    marts.node().pod(kind=kind, namespace=namespace).held(kind=kind, namespace=namespace)
+    (candidate,) = find(marts.facts(), Settings())
+    assert code(marts, candidate) == "system_pod"
+
+
+def test_zeros_without_power_and_memory_may_be_those_of_a_frozen_exporter(marts, workload):
+    marts.node().pod().described(workload_class="batch").held(power_watts_mean=None, memory_used_gib_max=None)
+    rejection = outcome(marts, workload())
+    assert rejection.code == "telemetry_missing"
+    assert "DCGM_FI_DEV_POWER_USAGE" in rejection.reason
+
+
+def test_without_power_an_empty_gpu_is_not_surely_empty(marts, workload):
+    marts.node().pod().described(workload_class="batch").held(power_watts_mean=None)
+    (only,) = outcome(marts, workload()).alternatives
+    assert only.risk is Risk.SLOWER
+    assert "no power reading shows that the exporter was not frozen" in only.evidence[0].claim
+
+
+def test_power_read_before_the_span_says_nothing_of_the_exporter_now(marts, workload):
+    marts.node().pod().described(workload_class="batch").held(power_watts_mean=None)
+    marts.seen(days=30, until_days=14)
+    assert outcome(marts, workload()).alternatives[0].risk is Risk.SLOWER
 
 
 def test_what_rests_at_weekends_can_be_judged(marts, workload):
@@ -184,7 +322,8 @@ def test_work_on_a_device_it_no_longer_holds_is_work(marts, workload):
 
 
 def test_comes_back_with_the_replicas_it_declares_not_with_those_of_a_rollout(marts, workload):
-    marts.node(gpu_count=2).pod("w-0").pod("w-1").described(replicas=1, workload_class="batch").held()
+    marts.node(gpu_count=2).pod("w-0").pod("w-1").described(replicas=1, workload_class="batch")
+    marts.held("gpu-0").held("gpu-1", pod="w-1")
     assert outcome(marts, workload()).alternatives[0].before.replicas == 1
 
 
@@ -217,6 +356,27 @@ def test_a_node_nobody_uses_can_go(marts, node):
 def test_a_node_used_outside_kubernetes_stays(marts, node):
     marts.node().seen(days=30, until_days=2).seen(days=2, activity_max=0.4)
     assert code(marts, node()) == "used_without_request"
+
+
+@pytest.mark.parametrize(("memory_gib", "reason"), [(20.0, "used_without_request"), (0.49, None), (None, None)])
+def test_a_node_with_something_loaded_outside_kubernetes_stays(marts, node, memory_gib, reason):
+    marts.node(gpu_count=2).seen("gpu-0").seen("gpu-1", memory_used_gib_max=memory_gib)
+    answer = outcome(marts, node())
+    assert getattr(answer, "code", None) == reason
+    if reason:
+        assert answer.reason == "20.0 GiB loaded by something outside Kubernetes"
+
+
+def test_a_node_whose_exporter_may_be_frozen_stays(marts, node):
+    marts.node(gpu_count=2).seen("gpu-0").seen("gpu-1", memory_used_gib_max=None, power_watts_mean=None)
+    assert code(marts, node()) == "telemetry_missing"
+
+
+def test_a_gpu_that_went_unseen_is_not_idle_because_fifteen_others_were_seen(marts, node):
+    marts.node(gpu_count=16)
+    for number in range(16):
+        marts.seen(f"gpu-{number:02}", days=14, until_days=7 if number == 0 else 0)  # 7 of 16 x 14 days: 3 %
+    assert code(marts, node()) == "telemetry_missing"
 
 
 def test_a_young_node_stays(marts, node):

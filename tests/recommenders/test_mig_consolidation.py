@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import datetime
 
 import polars as pl
 import pytest
@@ -230,6 +231,39 @@ def test_without_memory_telemetry_the_need_is_unknown(server, workload, days):
 def test_unknown_hours_block_a_structural_change(server, workload, kinds_of_hours, hours, reason):
     server.held(days=2, **SMALL | kinds_of_hours[hours]).held(days=30, until_days=2, **SMALL)
     assert code(server, workload()) == reason
+
+
+def test_one_replica_that_nobody_saw_may_be_the_large_one(server, workload, kinds_of_hours):
+    for number in range(1, 25):
+        server.pod(f"w-{number}").held(f"gpu-{number}", pod=f"w-{number}", **SMALL)
+    server.held(days=30, until_days=20, **SMALL).held(days=20, **SMALL | kinds_of_hours["unseen"])
+    assert code(server, workload()) == "telemetry_missing"  # 20 of 25 x 30 days: 3 %
+
+
+def test_one_replica_whose_device_nobody_names_may_be_the_large_one(server, workload, kinds_of_hours):
+    for number in range(1, 25):
+        server.pod(f"w-{number}").held(f"gpu-{number}", pod=f"w-{number}", **SMALL)
+    assert code(server.held(days=30, **SMALL | kinds_of_hours["unnamed"]), workload()) == "device_unknown"
+
+
+def test_an_inventory_that_ended_long_ago_says_nothing_of_now(marts, workload):
+    until = datetime(2026, 11, 30, 5)  # noqa: DTZ001, naive UTC: 7 h before the end
+    marts.node().pod(inventory_until=until).described(workload_class="inference").held(**SMALL)
+    assert code(marts, workload()) == "inventory_stale"
+    assert profiles(marts, workload(), max_inventory_age_hours=7.0)[0] == "1g.10gb"
+
+
+def test_what_held_gpus_and_ended_gets_a_reason(marts, workload):
+    ended = datetime(2026, 11, 30, 9)  # noqa: DTZ001, naive UTC
+    marts.described(workload_class="inference", last_held=ended).held(**SMALL)
+    assert [each.subject.key for each in find(marts.facts(), Settings())] == ["c/ns/Deployment/w"]
+    assert code(marts, workload()) == "no_longer_running"
+
+
+def test_what_the_cluster_itself_runs_is_left_alone(marts):
+    marts.node().pod(namespace="kube-system").held(namespace="kube-system", **SMALL)
+    (candidate,) = find(marts.facts(), Settings())
+    assert code(marts, candidate) == "system_pod"
 
 
 def test_needs_28_days_of_history(server, workload):

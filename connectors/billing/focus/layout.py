@@ -13,7 +13,7 @@ HINTS = ("ListUnitPrice", "x_UsageType")  # read to judge and to name machines; 
 _DERIVED = ("x_resource_key", "x_instance_type")
 _SHOWN_COLUMNS = 12
 
-# Other names of a column, best first: removed in FOCUS 1.4, or a provider's own. billing.md 1.5
+# Other names of a column, best first: removed in FOCUS 1.4, or a provider's own
 _ALIASES: Mapping[str, tuple[str, ...]] = {
     "ServiceProviderName": ("ProviderName", "provider", "PublisherName", "publisher"),
     "InvoiceIssuerName": ("invoiceissuer",),  # OCI
@@ -44,7 +44,7 @@ WANTED: Mapping[str, str] = {
     "Tags": "charges cannot be given to teams by tag",
 }
 
-# A column that only that data set has. billing.md 1.2, schemas of FOCUS 1.4
+# A column that only that data set has. Source: schemas of FOCUS 1.4
 _OTHER_DATASETS = (
     ("contractcommitmentid", "Contract Commitment"),
     ("invoicedetailgrain", "Invoice Detail"),
