@@ -1,7 +1,7 @@
 """
 MIG packing and consolidation on an A100 80 GB: ours, its bound, and the naive rule beside it.
 
-Run: python benchmarks/bench_mig.py. Mixes and targets: the project's own study (50,000 instances to the proved optimum in
+Run: python benchmarks/bench_mig.py. Mixes and targets: own study (50,000 instances to the proved optimum in
 under a second; on the small mix after churn, 85 % of the reclaimable GPUs with at most 5 % of the instances moved).
 How much few moves can free depends on the mix: the table shows all three, each with and without a limit on moves.
 """

@@ -6,7 +6,7 @@ the providers': commitments on a usage type (reserved instances) before commitme
 commitment's own accounts before the others that share it, the highest discount first, names last. One dollar committed
 covers 1 / covered_ratio dollars of usage at on-demand prices.
 
-Source: research/billing.md 5.1 (order of application), FOCUS 1.2 (CommitmentDiscountCategory).
+Source: the clouds' documented order of application, FOCUS 1.2 (CommitmentDiscountCategory).
 """
 
 from collections.abc import Sequence

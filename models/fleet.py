@@ -6,13 +6,30 @@ workload "cluster/namespace/kind/name", pod "cluster/namespace/pod".
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from models.domain.errors import InputError
-
 _DUST_DEVICES = 1e-9  # sums of slice shares miss zero by the last bits
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPods:
+    """Pods of a node that ask for no GPU, daemons left out, and what they request together."""
+
+    count: int
+    vcpu: float
+    memory_gib: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unheld:
+    """What the devices of a node did in the last days while no pod held them."""
+
+    gpu_hours: float
+    observed_ratio: float | None  # None: there was no such time
+    activity_max: float | None  # None: never seen
+    memory_gib: float | None  # most that was loaded; None: never seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +42,9 @@ class Node:
     gpu_count: int  # 0: pods hold GPUs there, but no inventory names the node
     vcpu: float | None  # None: nobody told us
     memory_gib: float | None
+    labels: str | None = None  # a JSON object
+    others: OtherPods | None = None  # None: nobody told us
+    unheld: Unheld | None = None  # None: nobody told us
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -55,10 +75,15 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """Nodes by key, and the holds on each; a node that nobody holds has an empty tuple."""
+    """
+    Nodes by key, and the holds on each; a node that nobody holds has an empty tuple.
+
+    `unsized` are workloads by node that hold devices there, nobody knows how many; they are in no hold.
+    """
 
     nodes: Mapping[str, Node]
     holds: Mapping[str, tuple[Hold, ...]]
+    unsized: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def holds_by_workload(self) -> dict[str, tuple[Hold, ...]]:
         """Return every workload's holds, by node and pod."""
@@ -70,31 +95,26 @@ class Fleet:
 
 
 def fleet_of(node_now: pl.DataFrame, holder_now: pl.DataFrame) -> Fleet:
-    """
-    Return the fleet as the marts `node_now` and `holder_now` have it at the end of the window.
-
-    Raises:
-        InputError: a holder's devices are unknown.
-    """
-    nodes = {
-        f"{row['cluster_id']}/{row['node']}": Node(
-            key=f"{row['cluster_id']}/{row['node']}",
-            pool=f"{row['cluster_id']}/{row['pool'] or 'unpooled'}",
-            gpu_model=row["gpu_model"] or "unknown",
-            gpu_count=int(row["gpu_count"]),
-            vcpu=row["vcpu"],
-            memory_gib=row["memory_gib"],
-        )
-        for row in node_now.sort("cluster_id", "node").iter_rows(named=True)
-    }
+    """Return the fleet as the marts `node_now` and `holder_now` have it at the end of the window."""
+    nodes = {node.key: node for node in _nodes(node_now)}
     holds: dict[str, list[Hold]] = {key: [] for key in nodes}
-    for hold in _holds(holder_now):
-        if hold.node not in nodes:
-            # The pod is real, so its workload must not look smaller than it is; the node can never be priced.
-            cluster_id = hold.node.rsplit("/", 1)[0]
-            nodes[hold.node] = Node(hold.node, f"{cluster_id}/unpooled", "unknown", 0, None, None)
-        holds.setdefault(hold.node, []).append(hold)
-    return Fleet(nodes, {key: tuple(sorted(held)) for key, held in holds.items()})
+    pods = _pods(holder_now)
+    for key in pods.get_column("node_key").unique().sort():
+        if key not in nodes:
+            # The pods are real, so their workloads must not look smaller than they are; the node can never be priced.
+            nodes[key] = Node(key, f"{key.rsplit('/', 1)[0]}/unpooled", "unknown", 0, None, None)
+            holds[key] = []
+    for hold in _holds(pods.filter(pl.col("devices").is_not_null())):
+        holds[hold.node].append(hold)
+    unsized: dict[str, list[str]] = {}
+    unknown = pods.filter(pl.col("devices").is_null()).select("node_key", "workload").unique().sort(pl.all())
+    for key, workload in unknown.iter_rows():
+        unsized.setdefault(key, []).append(workload)
+    return Fleet(
+        nodes,
+        {key: tuple(sorted(held)) for key, held in holds.items()},
+        {key: tuple(workloads) for key, workloads in unsized.items()},
+    )
 
 
 def release(fleet: Fleet, releases: Iterable[Release]) -> Fleet:
@@ -142,9 +162,10 @@ def release_nodes(fleet: Fleet, keys: Iterable[str]) -> Fleet:
     if held:
         message = f"nodes still held: {', '.join(held)}; only nodes without holders can go"
         raise ValueError(message)
-    return Fleet(
-        {key: node for key, node in fleet.nodes.items() if key not in gone},
-        {key: rest for key, rest in fleet.holds.items() if key not in gone},
+    return replace(
+        fleet,
+        nodes={key: node for key, node in fleet.nodes.items() if key not in gone},
+        holds={key: rest for key, rest in fleet.holds.items() if key not in gone},
     )
 
 
@@ -174,35 +195,50 @@ def held_devices(holds: Iterable[Hold]) -> float:
     return sum(hold.devices for hold in holds)
 
 
-def _holds(holder_now: pl.DataFrame) -> list[Hold]:
-    """Return one hold for each pod and node; a pod that names two GPU resources holds both."""
-    unknown = holder_now.filter(pl.col("devices").is_null()).sort("cluster_id", "namespace", "pod")
-    if unknown.height:
-        row = unknown.row(0, named=True)
-        message = (
-            f"{row['cluster_id']}/{row['namespace']}/{row['pod']} holds an unknown number of devices; expected one"
+def _nodes(node_now: pl.DataFrame) -> list[Node]:
+    return [
+        Node(
+            key=f"{row['cluster_id']}/{row['node']}",
+            pool=f"{row['cluster_id']}/{row['pool'] or 'unpooled'}",
+            gpu_model=row["gpu_model"] or "unknown",
+            gpu_count=int(row["gpu_count"]),
+            vcpu=row["vcpu"],
+            memory_gib=row["memory_gib"],
+            labels=row["labels"],
+            others=OtherPods(row["other_pods"], row["other_vcpu"], row["other_memory_gib"]),
+            unheld=None
+            if row["unheld_gpu_hours"] is None
+            else Unheld(
+                row["unheld_gpu_hours"],
+                row["unheld_observed_ratio"],
+                row["unheld_activity_max"],
+                row["unheld_memory_gib"],
+            ),
         )
-        raise InputError(message)
-    pods = (
+        for row in node_now.sort("cluster_id", "node").iter_rows(named=True)
+    ]
+
+
+def _pods(holder_now: pl.DataFrame) -> pl.DataFrame:
+    """Return one row for each pod and node; a pod that names two GPU resources holds both, null where one is."""
+    return (
         holder_now.sort("cluster_id", "namespace", "pod", "resource")
         .group_by("cluster_id", "namespace", "workload_kind", "workload_name", "pod", "node", maintain_order=True)
         .agg(
-            pl.col("devices").sum(),
+            pl.when(pl.col("devices").is_not_null().all()).then(pl.col("devices").sum()).alias("devices"),
             pl.col("mig_profile").drop_nulls().first(),
             # The requests are the pod's, repeated on each of its rows; sum() of none is the nothing it reserves.
             pl.col("vcpu").drop_nulls().sort().tail(1).sum(),
             pl.col("memory_gib").drop_nulls().sort().tail(1).sum(),
         )
-    )
-    return [
-        Hold(
-            node=f"{row['cluster_id']}/{row['node']}",
-            pod=f"{row['cluster_id']}/{row['namespace']}/{row['pod']}",
-            workload=f"{row['cluster_id']}/{row['namespace']}/{row['workload_kind']}/{row['workload_name']}",
-            devices=float(row["devices"]),
-            mig_profile=row["mig_profile"],
-            vcpu=float(row["vcpu"]),
-            memory_gib=float(row["memory_gib"]),
+        .with_columns(
+            node_key=pl.concat_str("cluster_id", "node", separator="/"),
+            pod_key=pl.concat_str("cluster_id", "namespace", "pod", separator="/"),
+            workload=pl.concat_str("cluster_id", "namespace", "workload_kind", "workload_name", separator="/"),
         )
-        for row in pods.iter_rows(named=True)
-    ]
+    )
+
+
+def _holds(pods: pl.DataFrame) -> list[Hold]:
+    columns = ("node_key", "pod_key", "workload", "devices", "mig_profile", "vcpu", "memory_gib")
+    return [Hold(*row) for row in pods.select(columns).iter_rows()]

@@ -19,6 +19,7 @@ from models.domain.recommendation import Decision, Proposal, Rejection, Step
 from models.fleet import Fleet, fleet_of
 from optimizer.planning.admission import admit, one_for_each_subject
 from optimizer.planning.draft import STEPS, Option
+from optimizer.planning.keeps import kept_nodes
 from optimizer.planning.pricing import PricedDraft, price
 from optimizer.planning.settings import PlanSettings
 from optimizer.planning.staging import stage
@@ -85,7 +86,7 @@ def plan_from_marts(proposals: Iterable[Proposal], marts: Mapping[str, pl.DataFr
     Return the plan for the fleet that the marts in `MARTS` describe.
 
     Raises:
-        InputError: a dollar value or a holder's devices are missing.
+        InputError: a dollar value is missing.
     """
     fleet = fleet_of(marts["node_now"], marts["holder_now"])
     return make_plan(proposals, fleet, cost_book(marts, settings.commitments), settings)
@@ -94,11 +95,12 @@ def plan_from_marts(proposals: Iterable[Proposal], marts: Mapping[str, pl.DataFr
 def make_plan(proposals: Iterable[Proposal], fleet: Fleet, costs: CostBook, settings: PlanSettings) -> Plan:
     """Return the plan; the order of proposals does not matter."""
     admitted = admit(proposals, fleet, settings.max_risk)
+    keeps = kept_nodes(fleet, settings)
     options: Sequence[Option] = admitted.options
     rejections = list(admitted.rejections)
     while True:
-        chosen = one_for_each_subject(options, fleet, costs)
-        staged = stage(chosen, fleet, settings.node_headroom_ratio)
+        chosen = one_for_each_subject(options, fleet, keeps, costs)
+        staged = stage(chosen, fleet, keeps, settings.node_headroom_ratio)
         priced = price(staged, costs, settings.comeback_ratio)
         refused: tuple[Refused, ...] = refusals(staged, priced, settings)
         if not refused:

@@ -7,6 +7,7 @@ from models.cash import CostBook, price_release
 from models.domain.recommendation import Proposal, Rejection, Risk, Subject, SubjectKind
 from models.fleet import Fleet, Hold, Release, release
 from optimizer.planning.draft import STEPS, Option
+from optimizer.planning.keeps import Keeps
 from optimizer.planning.shrink import releases_for
 
 _RISKS = tuple(Risk)  # harmless first
@@ -36,7 +37,7 @@ def admit(proposals: Iterable[Proposal], fleet: Fleet, max_risk: Risk) -> Admitt
     return Admitted(tuple(options.values()), tuple(rejections))
 
 
-def one_for_each_subject(options: Sequence[Option], fleet: Fleet, costs: CostBook) -> tuple[Option, ...]:
+def one_for_each_subject(options: Sequence[Option], fleet: Fleet, keeps: Keeps, costs: CostBook) -> tuple[Option, ...]:
     """
     Return the option to try for each subject: the earliest step, so that waste is stopped and not fitted.
 
@@ -46,23 +47,25 @@ def one_for_each_subject(options: Sequence[Option], fleet: Fleet, costs: CostBoo
     for option in options:
         rivals.setdefault(option.proposal.subject, []).append(option)
     holds = fleet.holds_by_workload() if any(len(some) > 1 for some in rivals.values()) else {}
-    chosen = [some[0] if len(some) == 1 else _better(some, fleet, holds, costs) for some in rivals.values()]
+    chosen = [some[0] if len(some) == 1 else _better(some, holds, fleet, keeps, costs) for some in rivals.values()]
     return tuple(sorted(chosen, key=lambda option: option.rank))
 
 
-def _better(options: Sequence[Option], fleet: Fleet, holds: dict[str, tuple[Hold, ...]], costs: CostBook) -> Option:
+def _better(
+    options: Sequence[Option], holds: dict[str, tuple[Hold, ...]], fleet: Fleet, keeps: Keeps, costs: CostBook
+) -> Option:
     first = min(STEPS.index(option.proposal.step) for option in options)
     ranked = []
     for option in (one for one in options if STEPS.index(one.proposal.step) == first):
         given = releases_for(holds.get(option.proposal.subject.key, ()), option.best.demand, fleet)
-        cash = _cash_alone_usd_per_month(given, fleet, costs)
+        cash = _cash_alone_usd_per_month(given, fleet, keeps, costs)
         ranked.append(((-cash, -sum(one.devices for one in given), option.rank), option))
     return min(ranked, key=lambda pair: pair[0])[1]
 
 
-def _cash_alone_usd_per_month(given: Sequence[Release], fleet: Fleet, costs: CostBook) -> float:
+def _cash_alone_usd_per_month(given: Sequence[Release], fleet: Fleet, keeps: Keeps, costs: CostBook) -> float:
     after = release(fleet, given)
-    emptied = sorted({one.hold.node for one in given if not after.holds[one.hold.node]})
+    emptied = sorted({one.hold.node for one in given if not after.holds[one.hold.node]} - keeps.keys())
     alone = price_release(costs, (), emptied)
     return sum(
         costs.per_month(costs.nodes[node].scope, usd + alone.direct_saved_usd[node])
@@ -82,6 +85,10 @@ def _admitted(
     if subject.kind not in {SubjectKind.WORKLOAD, SubjectKind.NODE}:
         reason = f"the plan prices workloads and nodes; it cannot price a change of a {subject.kind} yet"
         return _rejection(proposal, "cannot_price", reason)
+    unsized = sorted(node for node, workloads in fleet.unsized.items() if subject.key in workloads)
+    if unsized:
+        reason = f"nobody knows which share of {unsized[0]} it holds, so nobody can say what is left of the node"
+        return _rejection(proposal, "slice_share_unknown", reason)
     is_there = subject.key in (fleet.nodes if subject.kind == SubjectKind.NODE else holds)
     if not is_there:
         return _rejection(proposal, "not_running", "it holds no GPU at the end of the window")

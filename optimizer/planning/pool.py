@@ -17,6 +17,7 @@ from models.fleet import Fleet, Hold, held_devices
 from optimizer.packing.mig import Packing, first_fit_decreasing, pack
 from optimizer.packing.nodes import CutNodes, Host, SlicePod, spread
 from optimizer.planning.draft import Option
+from optimizer.planning.keeps import Keeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Pool:
     nodes: tuple[str, ...]
     board: MigBoard
     members: Mapping[str, Member]
+    keeps: Keeps  # nodes of it that stay, some of which may not be cut either
     headroom_ratio: float
 
 
@@ -86,14 +88,14 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    nodes: tuple[str, ...]
     members: tuple[Member, ...]
     packing: Packing
     cut: CutNodes
+    released_nodes: tuple[str, ...]
 
     @property
     def freed(self) -> int:
-        return len(self.nodes) - len(self.cut.layouts)
+        return len(self.released_nodes)
 
 
 def cut_pool(pool: Pool, fleet: Fleet) -> PoolCut | None:
@@ -107,9 +109,13 @@ def cut_pool(pool: Pool, fleet: Fleet) -> PoolCut | None:
 
 
 def convertible(pool: Pool, fleet: Fleet, workloads: frozenset[str]) -> tuple[str, ...]:
-    """Return the nodes in use on which every holder is one of `workloads`."""
+    """Return the nodes in use on which every holder is one of `workloads` and nothing else speaks against a cut."""
     return tuple(
-        key for key in pool.nodes if fleet.holds[key] and all(hold.workload in workloads for hold in fleet.holds[key])
+        key
+        for key in pool.nodes
+        if fleet.holds[key]
+        and all(hold.workload in workloads for hold in fleet.holds[key])
+        and (key not in pool.keeps or pool.keeps[key].may_be_cut)
     )
 
 
@@ -200,9 +206,12 @@ def _trial(pool: Pool, fleet: Fleet, blocks: Sequence[_Block]) -> _Trial | None:
     packing = _packed(pool.board, tuple(sorted(Counter(pod.profile for pod in pods).items())))
     gpus = [layout.profiles for layout in packing.layouts for _ in range(layout.gpu_count)]
     at_home = Counter(pod.home for pod in pods)
-    keep_first = sorted(nodes, key=lambda key: (-at_home[key], key))
+    keep_first = sorted(nodes, key=lambda key: (key not in pool.keeps, -at_home[key], key))
     cut = spread(gpus, [_host(fleet, key, pool.headroom_ratio) for key in keep_first], pods)
-    return None if cut is None else _Trial(nodes, members, packing, cut)
+    if cut is None:
+        return None
+    stay = {layout.node for layout in cut.layouts} | pool.keeps.keys()
+    return _Trial(members, packing, cut, tuple(key for key in nodes if key not in stay))
 
 
 def _seat(hold: Hold) -> str:
@@ -216,19 +225,19 @@ def _packed(board: MigBoard, demand: tuple[tuple[str, int], ...]) -> Packing:
 
 
 def _host(fleet: Fleet, key: str, headroom_ratio: float) -> Host:
-    """Return what a node can take: its size less the headroom; what is there today fits in any case."""
+    """Return what a node can take: its size less headroom and other pods; what is there today fits in any case."""
     node = fleet.nodes[key]
     vcpu = math.fsum(hold.vcpu for hold in fleet.holds[key])
     memory_gib = math.fsum(hold.memory_gib for hold in fleet.holds[key])
     if node.vcpu is not None:
-        vcpu = max(vcpu, node.vcpu * (1.0 - headroom_ratio))
+        vcpu = max(vcpu, node.vcpu * (1.0 - headroom_ratio) - (node.others.vcpu if node.others else 0.0))
     if node.memory_gib is not None:
-        memory_gib = max(memory_gib, node.memory_gib * (1.0 - headroom_ratio))
+        others_gib = node.others.memory_gib if node.others else 0.0
+        memory_gib = max(memory_gib, node.memory_gib * (1.0 - headroom_ratio) - others_gib)
     return Host(key, node.gpu_count, vcpu, memory_gib)
 
 
 def _pool_cut(pool: Pool, trial: _Trial) -> PoolCut:
-    kept = {layout.node for layout in trial.cut.layouts}
     demand = Counter(member.profile.name for member in trial.members for _ in member.holds)
     slices = [
         Hold(
@@ -247,7 +256,7 @@ def _pool_cut(pool: Pool, trial: _Trial) -> PoolCut:
         members=trial.members,
         slices=tuple(sorted(slices)),
         layouts=tuple(sorted(trial.cut.layouts, key=lambda layout: layout.node)),
-        released_nodes=tuple(key for key in trial.nodes if key not in kept),
+        released_nodes=trial.released_nodes,
         packing=trial.packing,
         first_fit_gpus=first_fit_decreasing(pool.board, demand).gpus,
     )

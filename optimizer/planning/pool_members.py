@@ -7,6 +7,7 @@ from models.catalog.mig import MigBoard, board_of, profile_of
 from models.domain.recommendation import Rejection
 from models.fleet import Fleet, Hold
 from optimizer.planning.draft import Miss, Option
+from optimizer.planning.keeps import Keeps
 from optimizer.planning.pool import Member, Pool
 
 
@@ -35,7 +36,7 @@ class Gathered:
     misses: tuple[Miss, ...]
 
 
-def gather_pools(options: Sequence[Option], fleet: Fleet, headroom_ratio: float) -> Gathered:
+def gather_pools(options: Sequence[Option], fleet: Fleet, keeps: Keeps, headroom_ratio: float) -> Gathered:
     """Return the pools in which workloads may take slices, in order of their names."""
     holds = fleet.holds_by_workload()
     members: dict[PoolName, dict[str, Member]] = {}
@@ -49,7 +50,7 @@ def gather_pools(options: Sequence[Option], fleet: Fleet, headroom_ratio: float)
             misses.append(_miss(option, name, board))
         else:
             members.setdefault(name, {})[key] = member
-    pools = [NamedPool(name, _pool(name, members[name], fleet, headroom_ratio)) for name in sorted(members)]
+    pools = [NamedPool(name, _pool(name, members[name], fleet, keeps, headroom_ratio)) for name in sorted(members)]
     return Gathered(tuple(pools), tuple(misses))
 
 
@@ -69,7 +70,7 @@ def _member(option: Option, holds: Sequence[Hold], board: MigBoard) -> Member | 
     return None
 
 
-def _pool(name: PoolName, members: dict[str, Member], fleet: Fleet, headroom_ratio: float) -> Pool:
+def _pool(name: PoolName, members: dict[str, Member], fleet: Fleet, keeps: Keeps, headroom_ratio: float) -> Pool:
     nodes = tuple(
         key
         for key, node in sorted(fleet.nodes.items())
@@ -79,7 +80,7 @@ def _pool(name: PoolName, members: dict[str, Member], fleet: Fleet, headroom_rat
     if board is None:
         message = f"{name.gpu_model} has no MIG geometry; its workloads belong to no pool"
         raise ValueError(message)
-    return Pool(nodes, board, members, headroom_ratio)
+    return Pool(nodes, board, members, {key: keeps[key] for key in nodes if key in keeps}, headroom_ratio)
 
 
 def _miss(option: Option, name: PoolName | None, board: MigBoard | None) -> Miss:

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from models.cash import CostBook, price_release
 from models.domain.money import SavingsRange
 from models.domain.recommendation import Decision, Step
-from models.domain.units import HOURS_PER_MONTH
+from models.domain.units import HOURS_PER_DAY, HOURS_PER_MONTH
 from optimizer.planning.draft import STEPS, Draft, Freed, Staged
 from optimizer.planning.wording import counted, listed
+
+_NOTED_RATIO = 1.01  # a week that saves so much more than its last day is told
+_DUST_USD = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,34 +33,80 @@ class Part:
     before_usd: float  # paid on demand by the whole scope when the step begins
     on_demand_usd: float  # saved
     direct_usd: float  # saved
+    week_usd: float  # saved on demand and directly by the whole week, where its last day saves less
     list_usd: float
     effective_usd: float
 
 
 @dataclass(frozen=True, slots=True)
+class Joint:
+    """What goes together: all nodes in whose release a draft has a part, and everybody who has."""
+
+    usd_per_month: float  # cash
+    decisions: int
+    disrupted_pods: int
+
+
+@dataclass(frozen=True, slots=True)
 class PricedDraft:
-    """A draft and what it is worth."""
+    """A draft and what it is worth, alone and with those who release the same nodes."""
 
     draft: Draft
     decision: Decision
-    unpriced_nodes: tuple[str, ...]  # on no bill in the pricing week
-    is_priced: bool
+    joint: Joint
+    why_no_price: str  # empty: it has one
 
 
 def price(staged: Staged, costs: CostBook, comeback_ratio: float) -> tuple[PricedDraft, ...]:
     """Return every draft with its decision, in the order of the plan."""
     parts: dict[str, list[Part]] = {draft.id: [] for draft in staged.drafts}
+    cash: dict[tuple[str, ...], float] = {group.nodes: 0.0 for group in staged.freed}
     gone: list[str] = []
     for step in STEPS:
         groups = [group for group in staged.freed if group.step == step]
-        for draft_id, part in _parts(step, groups, costs, gone):
+        for draft_id, group, part in _parts(step, groups, costs, gone):
             parts[draft_id].append(part)
+            cash[group.nodes] += costs.per_month(part.scope, part.on_demand_usd + part.direct_usd)
         gone.extend(node for group in groups for node in group.nodes)
-    return tuple(_priced(draft, parts[draft.id], staged.freed, costs, comeback_ratio) for draft in staged.drafts)
+    return tuple(
+        PricedDraft(
+            draft,
+            _decision(draft, parts[draft.id], staged.freed, costs, comeback_ratio),
+            _joint(draft, staged, cash),
+            "" if parts[draft.id] else _why_no_price(draft, staged.freed, costs),
+        )
+        for draft in staged.drafts
+    )
 
 
-def _parts(step: Step, groups: Sequence[Freed], costs: CostBook, gone: Sequence[str]) -> Iterable[tuple[str, Part]]:
-    """Yield what each draft saves through each group of one step, by draft id."""
+def _joint(draft: Draft, staged: Staged, cash: Mapping[tuple[str, ...], float]) -> Joint:
+    groups = [group for group in staged.freed if draft.id in group.devices_by_draft]
+    partners = {draft_id for group in groups for draft_id in group.devices_by_draft}
+    return Joint(
+        usd_per_month=math.fsum(cash[group.nodes] for group in groups),
+        decisions=len(partners),
+        disrupted_pods=sum(
+            chosen.alternative.disrupted_pods for one in staged.drafts if one.id in partners for chosen in one.chosen
+        ),
+    )
+
+
+def _why_no_price(draft: Draft, freed: Sequence[Freed], costs: CostBook) -> str:
+    nodes = _unpriced([group for group in freed if draft.id in group.devices_by_draft], costs)
+    refused = [node for node in nodes if node in costs.refused]
+    if refused:
+        return f"{listed(refused)} is on a bill, but {costs.refused[refused[0]]}"
+    return f"no bill names {listed(nodes)} in the last week with node cost, so no saving can be shown"
+
+
+def _unpriced(groups: Sequence[Freed], costs: CostBook) -> tuple[str, ...]:
+    return tuple(sorted(node for group in groups for node in group.nodes if node not in costs.nodes))
+
+
+def _parts(
+    step: Step, groups: Sequence[Freed], costs: CostBook, gone: Sequence[str]
+) -> Iterable[tuple[str, Freed, Part]]:
+    """Yield what each draft saves through each group of one step."""
     priced = price_release(costs, gone, [node for group in groups for node in group.nodes])
     for group in groups:
         whole = math.fsum(group.devices_by_draft.values())
@@ -67,6 +116,7 @@ def _parts(step: Step, groups: Sequence[Freed], costs: CostBook, gone: Sequence[
                 share = devices / whole if whole > 0.0 else 0.0
                 yield (
                     draft_id,
+                    group,
                     Part(
                         step=step,
                         scope=scope,
@@ -76,23 +126,23 @@ def _parts(step: Step, groups: Sequence[Freed], costs: CostBook, gone: Sequence[
                         before_usd=priced.on_demand_before_usd[scope],
                         on_demand_usd=share * math.fsum(priced.on_demand_saved_usd[node] for node in nodes),
                         direct_usd=share * math.fsum(priced.direct_saved_usd[node] for node in nodes),
+                        week_usd=share * math.fsum(priced.week_saved_usd[node] for node in nodes),
                         list_usd=share * math.fsum(costs.nodes[node].list_usd for node in nodes),
                         effective_usd=share * math.fsum(costs.nodes[node].effective_usd for node in nodes),
                     ),
                 )
 
 
-def _priced(
+def _decision(
     draft: Draft, parts: Sequence[Part], freed: Sequence[Freed], costs: CostBook, comeback_ratio: float
-) -> PricedDraft:
+) -> Decision:
     expected = math.fsum(costs.per_month(part.scope, part.on_demand_usd + part.direct_usd) for part in parts)
     effective = math.fsum(costs.per_month(part.scope, part.effective_usd) for part in parts)
     list_usd = math.fsum(costs.per_month(part.scope, part.list_usd) for part in parts)
     groups = [group for group in freed if draft.id in group.devices_by_draft]
     nodes = tuple(sorted(node for group in groups for node in group.nodes))
     low = min(expected, _alone_usd_per_month(groups, costs)) * (1.0 - comeback_ratio)
-    unpriced = tuple(node for node in nodes if node not in costs.nodes)
-    decision = Decision(
+    return Decision(
         recommender=draft.recommender,
         step=draft.step,
         subject=draft.subject,
@@ -104,9 +154,8 @@ def _priced(
         released_nodes=nodes,
         layouts=draft.layouts,
         formula=formula(parts, costs, expected),
-        notes=(*draft.notes, *_notes(draft, groups, unpriced)),
+        notes=(*draft.notes, *_notes(draft, groups, _unpriced(groups, costs))),
     )
-    return PricedDraft(draft, decision, unpriced, is_priced=bool(parts))
 
 
 def _alone_usd_per_month(groups: Sequence[Freed], costs: CostBook) -> float:
@@ -130,7 +179,7 @@ def _notes(draft: Draft, groups: Sequence[Freed], unpriced: Sequence[str]) -> It
 
 def formula(parts: Sequence[Part], costs: CostBook, expected_usd_per_month: float) -> str:
     """Return how the expected saving comes about: dollars of the pricing week before and after, then the month."""
-    weeks = [_week(scope_parts, len(costs.books[scope_parts[0].scope].hours)) for scope_parts in _by_scope(parts)]
+    weeks = [_week(scope_parts, costs.hours(scope_parts[0].scope)) for scope_parts in _by_scope(parts)]
     return f"{'; '.join(weeks)} -> {expected_usd_per_month:,.2f} USD a month" if weeks else ""
 
 
@@ -153,7 +202,10 @@ def _week(parts: Sequence[Part], hours: int) -> str:
         f", share {part.devices:,.6g} of {part.devices_in_all:,.6g} devices on {listed(part.nodes)}" for part in shared
     )
     spot = f", {direct:,.2f} USD of Spot" if direct > 0.0 else ""
+    week = math.fsum(part.week_usd for part in parts)
+    is_less = week > (before - after + direct) * _NOTED_RATIO + _DUST_USD
+    by_day = f", saved by the last {HOURS_PER_DAY} h, scaled (by all {hours} h {week:,.2f} USD)" if is_less else ""
     return (
-        f"{nodes} x {hours} h: {before:,.2f} USD on demand before, {after:,.2f} after{spot}{share}, "
+        f"{nodes} x {hours} h: {before:,.2f} USD on demand before, {after:,.2f} after{spot}{by_day}{share}, "
         f"{HOURS_PER_MONTH:g}/{hours}"
     )

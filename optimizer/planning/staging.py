@@ -6,27 +6,29 @@ from dataclasses import dataclass, field
 from models.domain.recommendation import Chosen, Rejection, Step, Subject, SubjectKind
 from models.fleet import Fleet, Release, move_to_slices, release, release_nodes, restore
 from optimizer.planning.draft import STEPS, Draft, Freed, Miss, Option, Staged
+from optimizer.planning.keeps import Keeps
 from optimizer.planning.pool import PoolCut, cut_pool
 from optimizer.planning.pool_members import NamedPool, PoolName, gather_pools
 from optimizer.planning.shrink import releases_for
 from optimizer.planning.wording import cut_notes, still_held, why_not_cut
 
 
-def stage(options: Sequence[Option], fleet: Fleet, headroom_ratio: float) -> Staged:
+def stage(options: Sequence[Option], fleet: Fleet, keeps: Keeps, headroom_ratio: float) -> Staged:
     """
     Return what happens when every option is done.
 
     Args:
         options: One for each subject, in the plan's order.
         fleet: The fleet as it is.
+        keeps: Nodes that stay whatever becomes of their GPU pods.
         headroom_ratio: Share of a kept node's CPU and memory that stays free of requests.
     """
-    board = _Round(fleet)
+    board = _Round(fleet, keeps)
     for step in STEPS:
         here = [option for option in options if option.proposal.step == step]
         _shrink(board, step, [option for option in here if option.best.demand.slice_profile is None])
         sliced = [option for option in here if option.best.demand.slice_profile is not None]
-        gathered = gather_pools(sliced, board.fleet, headroom_ratio)
+        gathered = gather_pools(sliced, board.fleet, keeps, headroom_ratio)
         board.misses.extend(gathered.misses)
         for named in gathered.pools:
             _cut(board, step, named)
@@ -38,6 +40,7 @@ class _Round:
     """The round as it goes."""
 
     fleet: Fleet
+    keeps: Keeps
     drafts: list[Draft] = field(default_factory=list)
     freed: list[Freed] = field(default_factory=list)
     misses: list[Miss] = field(default_factory=list)
@@ -71,7 +74,8 @@ def _shrink(board: _Round, step: Step, options: Sequence[Option]) -> None:
         for one in given:
             board.give_back(draft.id, one.hold.node, one.devices)
     board.fleet = release(board.fleet, releases)
-    emptied = sorted({one.hold.node for one in releases if not board.fleet.holds[one.hold.node]})
+    empty = {one.hold.node for one in releases if not board.fleet.holds[one.hold.node]}
+    emptied = sorted(empty - board.keeps.keys())
     board.freed.extend(Freed(step, (key,), board.devices_on[key]) for key in emptied)
     board.fleet = release_nodes(board.fleet, emptied)
     for option in (one for one in options if one.proposal.subject.kind == SubjectKind.NODE):
@@ -83,8 +87,8 @@ def _let_go(board: _Round, step: Step, option: Option) -> None:
     key = option.proposal.subject.key
     if key not in board.fleet.nodes:
         board.misses.append(_miss(option, "superseded", "the node goes already, since its last holder stops"))
-    elif board.fleet.holds[key]:
-        board.misses.append(_miss(option, "no_whole_node", still_held(board.fleet, [key])))
+    elif board.fleet.holds[key] or key in board.keeps:
+        board.misses.append(_miss(option, "no_whole_node", still_held(board.fleet, board.keeps, [key])))
     else:
         devices = float(board.fleet.nodes[key].gpu_count)
         draft = _draft(option, step, (), devices)
@@ -127,7 +131,7 @@ def _convert(board: _Round, step: Step, name: PoolName, cut: PoolCut, base: Flee
         counted=tuple(Release(hold, hold.devices) for hold in cut.moved),
         released_devices=cut.released_devices,
         layouts=cut.layouts,
-        notes=(*cut_notes(cut), *(note for member in cut.members for note in member.option.notes)),
+        notes=(*cut_notes(cut, board.fleet), *(note for member in cut.members for note in member.option.notes)),
     )
     board.drafts.append(draft)
     touched = cut.touched_nodes
@@ -173,7 +177,9 @@ def _staged(board: _Round) -> Staged:
     idle = [draft for draft in board.drafts if draft.id not in firm]
     misses = [
         _miss(
-            option, "no_whole_node", still_held(_without(board.fleet, draft), {one.hold.node for one in draft.counted})
+            option,
+            "no_whole_node",
+            still_held(_without(board.fleet, draft), board.keeps, {one.hold.node for one in draft.counted}),
         )
         for draft in idle
         for option in draft.options

@@ -7,7 +7,9 @@ from models.domain.recommendation import Rejection, Subject
 from optimizer.planning.draft import Option, Staged
 from optimizer.planning.pricing import PricedDraft
 from optimizer.planning.settings import PlanSettings
-from optimizer.planning.wording import counted, listed
+from optimizer.planning.wording import counted
+
+_NOTED_RATIO = 1.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +58,34 @@ def superseded(options: Sequence[Option], chosen: Sequence[Option]) -> tuple[Rej
 
 
 def _verdict(priced: PricedDraft, settings: PlanSettings) -> tuple[str, str] | None:
-    decision = priced.decision
-    if not priced.is_priced:
-        return (
-            "no_price",
-            f"no bill names {listed(priced.unpriced_nodes)} in the last week with node cost, so no saving can be shown",
-        )
+    if priced.why_no_price:
+        return "no_price", priced.why_no_price
+    decision, joint = priced.decision, priced.joint
     cash = decision.savings.expected_usd_per_month
-    disrupted = sum(chosen.alternative.disrupted_pods for chosen in decision.chosen)
-    why = ""
-    if cash < settings.min_usd_per_month:
-        why = f"below the minimum of {settings.min_usd_per_month:,.2f}"
-    elif disrupted and cash < settings.min_usd_per_month_per_disruption * disrupted:
-        least = settings.min_usd_per_month_per_disruption
-        why = f"{cash / disrupted:,.2f} for each of {counted(disrupted, 'disrupted pod')}, below {least:,.2f}"
+    why = _too_little(priced, settings)
     if not why:
         return None
-    return "below_minimum", (
-        f"saves {cash:,.2f} USD cash a month, {why}; its nodes cost {decision.effective_usd_per_month:,.2f} at the "
-        "effective price: what is not cash is paid by commitments in any case"
-    )
+    together = ""
+    if joint.decisions > 1:
+        together = (
+            f" ({joint.usd_per_month:,.2f} with {counted(joint.decisions - 1, 'other decision')} about its nodes)"
+        )
+    rest = ""
+    if decision.effective_usd_per_month > cash * _NOTED_RATIO:
+        rest = (
+            f"; its nodes cost {decision.effective_usd_per_month:,.2f} at the effective price: what is not cash is "
+            "paid by commitments in any case"
+        )
+    return "below_minimum", f"saves {cash:,.2f} USD cash a month{together}, {why}{rest}"
+
+
+def _too_little(priced: PricedDraft, settings: PlanSettings) -> str:
+    """Return which minimum is missed by what the nodes save together, or nothing."""
+    cash, joint = priced.decision.savings.expected_usd_per_month, priced.joint
+    if joint.usd_per_month < settings.min_usd_per_month:
+        return f"below the minimum of {settings.min_usd_per_month:,.2f}"
+    disrupted = sum(chosen.alternative.disrupted_pods for chosen in priced.decision.chosen)
+    least = settings.min_usd_per_month_per_disruption
+    if disrupted and cash < least * disrupted and joint.usd_per_month < least * joint.disrupted_pods:
+        return f"{cash / disrupted:,.2f} for each of {counted(disrupted, 'disrupted pod')}, below {least:,.2f}"
+    return ""

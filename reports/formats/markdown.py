@@ -218,9 +218,12 @@ def _details(shown: Sequence[Recommendation]) -> Iterator[str]:
             yield ""
         yield from _evidence(one.evidence)
         yield from (f"- {prose(note)}" for note in one.notes)
+        if one.notes and one.runbook_steps:
+            yield ""  # a list of another kind begins
         yield from (f"{number}. {prose(step)}" for number, step in enumerate(one.runbook_steps, start=1))
         if one.undo_steps:
-            yield f"\nThe way back: {' '.join(prose(step) for step in one.undo_steps)}"
+            yield "\nThe way back:\n"
+            yield from (f"{number}. {prose(step)}" for number, step in enumerate(one.undo_steps, start=1))
         if one.manifests:
             yield f"\nManifests: {', '.join(code(manifest.target) for manifest in one.manifests[:SUBJECTS])}"
         yield ""

@@ -12,6 +12,7 @@ from reports.wording import NODE_PARTS, SCOPES
 
 DOLLARS = "USD"
 AMOUNTS = ("charge_rows", "billed_usd", "effective_usd", "list_usd")  # in the currency of the row, as billed
+NO_CURRENCY = "unknown currency"
 NOTHING = Decimal(0)
 
 
@@ -29,8 +30,8 @@ def reconcile(
     by_scope = sums(bill, ("billing_currency", "scope"), AMOUNTS)
     scopes: dict[str, list[ScopeLine]] = {}
     for currency, scope, rows, billed, effective, list_amount in by_scope.iter_rows():
-        scopes.setdefault(currency, []).append(ScopeLine(scope, rows, billed, effective, list_amount))
-    controls = {control.currency: control for control in control_totals}
+        scopes.setdefault(currency or NO_CURRENCY, []).append(ScopeLine(scope, rows, billed, effective, list_amount))
+    controls = {control.currency or NO_CURRENCY: control for control in control_totals}
     currencies = sorted(scopes.keys() | controls.keys(), key=lambda currency: (currency != DOLLARS, currency))
     node_currency = next(iter(scopes)) if len(scopes) == 1 else DOLLARS
     split = _node_split(node_cost)

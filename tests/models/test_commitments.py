@@ -59,7 +59,7 @@ def on_demand(tables):
 
 
 def test_agrees_with_the_worked_week_of_a_490_usd_plan():
-    # research/billing.md 5.6: 60 h x 1000 + 60 h x 700 + 48 h x 600 on demand; 490 USD/h at 30 % off cover 700 USD/h
+    # 60 h x 1000 + 60 h x 700 + 48 h x 600 on demand; 490 USD/h at 30 % off cover 700 USD/h
     week = [1000.0] * 60 + [700.0] * 60 + [600.0] * 48
     tables = residual_on_demand(
         usage(*(("a", "gpu", usd, hour) for hour, usd in enumerate(week))),

@@ -1,10 +1,13 @@
 import polars as pl
 import pytest
 
-from models.domain.errors import InputError
 from models.fleet import Hold, Release, fleet_of, move_to_slices, release, release_nodes, restore
 
-NODES = {"cluster_id": "c", "pool": "p", "gpu_model": "NVIDIA L4", "gpu_count": 8, "vcpu": 96.0, "memory_gib": 900.0}
+NODES = {
+    "cluster_id": "c", "pool": "p", "gpu_model": "NVIDIA L4", "gpu_count": 8, "vcpu": 96.0, "memory_gib": 900.0,
+    "labels": None, "other_pods": 0, "other_vcpu": 0.0, "other_memory_gib": 0.0, "unheld_gpu_hours": 0.0,
+    "unheld_observed_ratio": None, "unheld_activity_max": None, "unheld_memory_gib": None,
+}  # fmt: skip
 HOLDER = {
     "cluster_id": "c", "namespace": "ns", "workload_kind": "Deployment", "workload_name": "web", "pod": "web-0",
     "node": "n1", "resource": "nvidia.com/gpu", "devices": 2.0, "mig_profile": None, "vcpu": 4.0, "memory_gib": 16.0,
@@ -39,9 +42,10 @@ def test_keeps_a_pod_on_a_node_that_no_inventory_names():
     assert len(read.holds_by_workload()["c/ns/Deployment/web"]) == 1
 
 
-def test_refuses_a_holder_of_unknown_devices():
-    with pytest.raises(InputError, match="c/ns/web-0 holds an unknown number of devices"):
-        fleet({"devices": None})
+def test_a_holder_of_an_unknown_share_is_named_on_its_node_and_holds_no_number():
+    read = fleet({"devices": None})
+    assert read.unsized["c/n1"] == ("c/ns/Deployment/web",)
+    assert read.holds["c/n1"] == ()
 
 
 def test_gives_back_a_part_of_a_hold():

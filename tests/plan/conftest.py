@@ -13,7 +13,9 @@ A100 = "NVIDIA A100-SXM4-80GB"
 
 _NODE = {
     "cluster_id": pl.String, "node": pl.String, "pool": pl.String, "gpu_model": pl.String, "gpu_count": pl.Int32,
-    "vcpu": pl.Float64, "memory_gib": pl.Float64,
+    "vcpu": pl.Float64, "memory_gib": pl.Float64, "labels": pl.String, "other_pods": pl.Int64,
+    "other_vcpu": pl.Float64, "other_memory_gib": pl.Float64, "unheld_gpu_hours": pl.Float64,
+    "unheld_observed_ratio": pl.Float64, "unheld_activity_max": pl.Float64, "unheld_memory_gib": pl.Float64,
 }  # fmt: skip
 _HOLDER = {
     "cluster_id": pl.String, "namespace": pl.String, "workload_kind": pl.String, "workload_name": pl.String,
@@ -54,7 +56,10 @@ class Marts:
 
     def node(self, name, usd_per_hour=10.0, market="on_demand", sku="big|r", **more):
         model, vcpu = more.get("model", A100), more.get("vcpu", 96.0)
-        self.nodes.append(("c", name, more.get("pool", "p"), model, 8, vcpu, 1000.0))
+        others = (more.get("other_pods", 0), more.get("other_vcpu", 0.0), more.get("other_memory_gib", 0.0))
+        unheld = more.get("unheld", (0.0, None, None, None))  # hours, observed ratio, activity, memory
+        labels = more.get("labels")
+        self.nodes.append(("c", name, more.get("pool", "p"), model, 8, vcpu, 1000.0, labels, *others, *unheld))
         account = more.get("account", "bill/a")
         effective = more.get("effective_usd", usd_per_hour)
         billed = 0.0 if market == "committed" else usd_per_hour
