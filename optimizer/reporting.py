@@ -10,6 +10,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from models.domain.money import SavingsRange
+from models.domain.recommendation import Step
 from optimizer.manifest import Document
 from optimizer.state import Advice, RunRecord, State
 from reports.advice import ManifestText
@@ -30,7 +31,8 @@ _SAVINGS = TypeAdapter(SavingsRange)
 
 def report_inputs(state: State, run: RunRecord, marts: Mapping[str, pl.DataFrame]) -> ReportInputs:
     """Return everything the report of a run needs."""
-    totals = orjson.loads(state.plan(run.run_id))["totals"]
+    plan = orjson.loads(state.plan(run.run_id))
+    totals = plan["totals"]
     return ReportInputs(
         window=run.window,
         version=run.version,
@@ -43,6 +45,9 @@ def report_inputs(state: State, run: RunRecord, marts: Mapping[str, pl.DataFrame
             totals["list_usd_per_month"],
             totals["effective_usd_per_month"],
             totals["released_devices"],
+            savings_by_step={
+                Step(step["step"]): _SAVINGS.validate_python(step["savings"]) for step in plan["waterfall"]
+            },
         ),
         control_totals=tuple(
             ControlTotal(row["billing_currency"], row["charge_rows"], row["billed_usd"], row["effective_usd"])

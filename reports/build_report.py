@@ -104,7 +104,8 @@ def _health(inputs: ReportInputs, days: tuple[GpuDay, ...], unattributed: float 
 
 
 def _waterfall(inputs: ReportInputs, billed: float | None) -> tuple[WaterfallStep, ...]:
-    return waterfall([one.decision for one in inputs.advice], billed)
+    known = inputs.plan_totals.savings_by_step if inputs.plan_totals else None
+    return waterfall([one.decision for one in inputs.advice], billed, known or {})
 
 
 def _advice_ids(shown: tuple[Recommendation, ...]) -> dict[str, list[str]]:

@@ -48,7 +48,7 @@ class Headline:
     savings: SavingsRange  # cash
     list_usd_per_month: float  # the same changes at list price
     effective_usd_per_month: float  # the same changes at amortised price
-    billed_usd_per_month: float | None  # the bill, scaled to 730 h; None when nothing was billed in US dollars
+    billed_usd_per_month: float | None  # the bill, amortised, scaled to 730 h; None without US dollars
     share_of_bill_ratio: float | None  # expected cash savings over the bill
     best_possible_usd_per_month: float | None  # bound the solver proved; None without a proof
     gpus: int | None  # alive at the end of the window

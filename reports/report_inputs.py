@@ -7,7 +7,7 @@ import polars as pl
 
 from models.domain.errors import InputError
 from models.domain.money import SavingsRange
-from models.domain.recommendation import Decision, Rejection
+from models.domain.recommendation import Decision, Rejection, Step
 from models.domain.window import Window
 from reports.advice import ManifestText
 from reports.report import Basis, ControlTotal, SourceFailure
@@ -48,6 +48,7 @@ class PlanTotals:
     effective_usd_per_month: float | None = None
     released_devices: float | None = None
     best_possible_usd_per_month: float | None = None  # bound the solver proved
+    savings_by_step: Mapping[Step, SavingsRange] | None = None  # a step's low is not the sum of its decisions' lows
 
 
 @dataclass(frozen=True, slots=True)

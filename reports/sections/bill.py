@@ -85,13 +85,17 @@ def cost_currency(reconciliations: Sequence[Reconciliation]) -> str:
 
 
 def billed_usd_per_month(bill: pl.DataFrame) -> float | None:
-    """Return what was billed in US dollars on the days with charges, scaled to 730 h; None when nothing was."""
+    """
+    Return what the days with charges cost in US dollars, scaled to 730 h; None when nothing was charged.
+
+    At the amortised price: a commitment paid up front in the window must not count as if it were paid every month.
+    """
     dollars = bill.filter(pl.col("billing_currency") == DOLLARS)
     days = dollars.get_column("day_start").n_unique()
     if days == 0:
         return None
-    billed = float(dollars.get_column("billed_usd").sum())
-    return round(usd_per_month(billed / (days * HOURS_PER_DAY)), 2)
+    effective = float(dollars.get_column("effective_usd").sum())
+    return round(usd_per_month(effective / (days * HOURS_PER_DAY)), 2)
 
 
 def unattributed_ratio(reconciliations: Sequence[Reconciliation]) -> float | None:

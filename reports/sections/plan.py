@@ -1,6 +1,6 @@
 """What to do: the waterfall by step, each recommendation, and what was let go."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from models.domain.money import SavingsRange
 from models.domain.recommendation import Chosen, Decision, Demand, Rejection, Risk, Step
@@ -36,15 +36,17 @@ def total_savings(savings: Iterable[SavingsRange]) -> SavingsRange:
     )
 
 
-def waterfall(decisions: Sequence[Decision], billed_usd_per_month: float | None) -> tuple[WaterfallStep, ...]:
-    """Return the steps that have recommendations, in the order the plan prices them."""
+def waterfall(
+    decisions: Sequence[Decision], billed_usd_per_month: float | None, savings_by_step: Mapping[Step, SavingsRange]
+) -> tuple[WaterfallStep, ...]:
+    """Return the steps that have recommendations, in the order the plan prices them; its own word on a step counts."""
     steps: list[WaterfallStep] = []
     left = billed_usd_per_month
     for step in Step:
         chosen = [decision for decision in decisions if decision.step is step]
         if not chosen:
             continue
-        savings = total_savings(decision.savings for decision in chosen)
+        savings = savings_by_step.get(step) or total_savings(decision.savings for decision in chosen)
         left = None if left is None else round(left - savings.expected_usd_per_month, 2)
         steps.append(WaterfallStep(step, len(chosen), savings, left))
     return tuple(steps)
