@@ -35,8 +35,8 @@ def steady(value: float | None) -> float | None:
 
 
 def ratio(part: float | None, whole: float | None) -> float | None:
-    """Return part over whole; None when either is unknown or there is no whole."""
-    if part is None or whole is None or whole == 0:
+    """Return part over whole; None when either is unknown or the whole is nothing, or credits outweigh it."""
+    if part is None or whole is None or whole <= 0:
         return None
     return round(part / whole, FLOAT_DIGITS)
 
