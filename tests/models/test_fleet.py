@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from models.fleet import Hold, Release, fleet_of, move_to_slices, release, release_nodes, restore
+from models.fleet import Hold, OtherPods, Release, Unheld, fleet_of, move_to_slices, release, release_nodes, restore
 
 NODES = {
     "cluster_id": "c", "pool": "p", "gpu_model": "NVIDIA L4", "gpu_count": 8, "vcpu": 96.0, "memory_gib": 900.0,
@@ -46,6 +46,18 @@ def test_a_holder_of_an_unknown_share_is_named_on_its_node_and_holds_no_number()
     read = fleet({"devices": None})
     assert read.unsized["c/n1"] == ("c/ns/Deployment/web",)
     assert read.holds["c/n1"] == ()
+
+
+def test_tells_what_else_is_on_a_node_and_what_nobody_knows():
+    read = fleet({"node": "ghost"})
+    assert read.nodes["c/n1"].others == OtherPods(0, 0.0, 0.0)
+    assert read.nodes["c/n1"].unheld == Unheld(0.0, None, None, None)
+    assert (read.nodes["c/ghost"].others, read.nodes["c/ghost"].unheld) == (None, None)
+
+
+def test_a_pod_that_holds_one_known_and_one_unknown_share_is_of_unknown_share():
+    read = fleet({}, {"resource": "nvidia.com/mig-1g.99gb", "devices": None})
+    assert (read.holds["c/n1"], read.unsized["c/n1"]) == ((), ("c/ns/Deployment/web",))
 
 
 def test_gives_back_a_part_of_a_hold():

@@ -62,7 +62,7 @@ class Marts:
         self.nodes.append(("c", name, more.get("pool", "p"), model, 8, vcpu, 1000.0, labels, *others, *unheld))
         account = more.get("account", "bill/a")
         effective = more.get("effective_usd", usd_per_hour)
-        billed = 0.0 if market == "committed" else usd_per_hour
+        billed = 0.0 if market == "committed" else more.get("billed_usd", usd_per_hour)
         for hour in self.hours(more.get("priced_hours", HOURS), more.get("lag_hours", 0)):
             self.node_usage.append(
                 ("c", name, account, sku, market, hour, usd_per_hour * 2, usd_per_hour, effective, billed)

@@ -74,6 +74,16 @@ def test_a_bill_that_was_read_but_is_in_no_scope_is_seen(inputs):
     assert (one.currency, one.billed_difference_amount, one.adds_up) == ("GBP", Decimal(5), False)
 
 
+def test_a_bill_without_a_currency_comes_last_and_says_so(inputs):
+    bill = inputs.marts["bill_reconciliation_by_day"]
+    nameless = bill.with_columns(
+        billing_currency=pl.when(pl.col("billing_currency") == "EUR").then(None).otherwise("billing_currency")
+    )
+    controls = (ControlTotal(None, 7, Decimal("812.4"), Decimal("812.4")), inputs.control_totals[0])
+    found = reconcile(nameless, inputs.marts["cost_by_node_hour"], controls)
+    assert [(one.currency, one.adds_up) for one in found] == [("USD", True), ("unknown currency", True)]
+
+
 def test_a_list_price_missing_once_makes_the_sum_unknown(report):
     usd = report.reconciliations[0]
     assert [line.list_amount for line in usd.scopes if line.scope == "commitment_purchase"] == [None]
