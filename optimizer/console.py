@@ -6,8 +6,10 @@ from pathlib import Path
 import click
 import polars as pl
 
+from optimizer.reporting import plan_savings
 from optimizer.run import RunContext
-from optimizer.state import Advice, SourceFailure
+from optimizer.state import SourceFailure, State
+from reports.sections.bill import NO_CURRENCY
 
 _TOP = 5
 
@@ -15,24 +17,25 @@ _TOP = 5
 def show_result(context: RunContext, paths: Sequence[Path]) -> None:
     """Print what was billed, what can be saved, the top five and the report's paths."""
     run = context.state.latest_run()
-    advice = () if run is None else context.state.advice(run.run_id)
     bill = pl.from_arrow(context.engine.read("bill_reconciliation_by_day"))
     assert isinstance(bill, pl.DataFrame)  # noqa: S101 - a table gives a frame
-    for currency, rows in sorted(bill.group_by("billing_currency")):
-        billed, effective = rows.get_column("billed_usd").sum(), rows.get_column("effective_usd").sum()
-        click.echo(f"Bill     {billed:,.2f} {currency[0]} billed, {effective:,.2f} effective, all of it accounted for")
-    show_top(advice)
+    sums = bill.group_by(pl.col("billing_currency").fill_null(NO_CURRENCY)).agg(
+        pl.col("billed_usd", "effective_usd").sum()
+    )
+    for currency, billed, effective in sums.sort("billing_currency").iter_rows():
+        click.echo(f"Bill     {billed:,.2f} {currency} billed, {effective:,.2f} effective, all of it accounted for")
+    if run is not None:
+        show_top(context.state, run.run_id)
     for path in paths:
         click.echo(f"Report   {path}")
 
 
-def show_top(advice: Sequence[Advice]) -> None:
-    """Print the total and the five largest recommendations."""
-    expected = sum(each.decision.savings.expected_usd_per_month for each in advice)
-    low = sum(each.decision.savings.low_usd_per_month for each in advice)
-    high = sum(each.decision.savings.high_usd_per_month for each in advice)
+def show_top(state: State, run_id: int) -> None:
+    """Print what the plan of a run saves and its five largest recommendations."""
+    advice, savings = state.advice(run_id), plan_savings(state, run_id)
     click.echo(
-        f"Savings  {expected:,.0f} USD a month in cash ({low:,.0f} to {high:,.0f}), {len(advice)} recommendations"
+        f"Savings  {savings.expected_usd_per_month:,.0f} USD a month in cash ({savings.low_usd_per_month:,.0f} to "
+        f"{savings.high_usd_per_month:,.0f}), {len(advice)} recommendations"
     )
     for each in advice[:_TOP]:
         decision = each.decision

@@ -21,7 +21,15 @@ from reports.report_inputs import MARTS as REPORT_MARTS
 from reports.report_inputs import Advice as ShownAdvice
 from reports.report_inputs import PlanTotals, ReportInputs
 
-__all__ = ["CONTROL_MART", "REPORT_MARTS", "report_inputs", "without_folder", "write_report", "yaml_text"]
+__all__ = [
+    "CONTROL_MART",
+    "REPORT_MARTS",
+    "plan_savings",
+    "report_inputs",
+    "without_folder",
+    "write_report",
+    "yaml_text",
+]
 
 CONTROL_MART = "control_total"
 
@@ -60,6 +68,11 @@ def report_inputs(state: State, run: RunRecord, marts: Mapping[str, pl.DataFrame
             for failure in state.failures(run.run_id)
         ),
     )
+
+
+def plan_savings(state: State, run_id: int) -> SavingsRange:
+    """Return what the plan of a run saves as a whole: its low end is not the sum of its decisions' low ends."""
+    return _SAVINGS.validate_python(orjson.loads(state.plan(run_id))["totals"]["savings"])
 
 
 def without_folder(inputs: ReportInputs, folder: Path) -> ReportInputs:

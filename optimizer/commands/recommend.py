@@ -15,7 +15,7 @@ def _recommend(cli: CliContext) -> None:
 
     with open_run(cli) as context:
         check(context)
-        show_top(context.state.advice(recommend(context)))
+        show_top(context.state, recommend(context))
 
 
 COMMAND = _recommend

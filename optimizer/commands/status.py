@@ -25,7 +25,7 @@ def _status(cli: CliContext) -> None:
         click.echo(f"Newest run: as of {run.window.end:%Y-%m-%d %H:%M} UTC, version {run.version}")
         for failure in state.failures(run.run_id):
             click.echo(f"  not read: {failure.source_id} {failure.origin}: {failure.reason}")
-        show_top(state.advice(run.run_id))
+        show_top(state, run.run_id)
 
 
 COMMAND = _status

@@ -59,8 +59,7 @@ def _not_seen_idle(unheld: Unheld | None, settings: PlanSettings) -> str:
         return (
             f"{unheld.memory_gib:,.1f} GiB were loaded on its devices while no pod held them: used outside Kubernetes"
         )
-    if unheld.gpu_hours <= 0.0:
-        return ""
+    # Also where all that the inventory counts was held: telemetry may see a device that it does not count.
     if unheld.activity_max is not None and unheld.activity_max >= settings.idle_activity_ratio:
         return f"its devices reached {unheld.activity_max:.0%} while no pod held them: used outside Kubernetes"
     seen = unheld.observed_ratio if unheld.activity_max is not None else None

@@ -9,6 +9,7 @@ import pytest
         ({"labels": '{"earnkeep.dev/keep": "true"}'}, "labelled earnkeep.dev/keep"),
         ({"other_pods": 2, "other_vcpu": 4.0}, "2 pods that ask for no GPU"),
         ({"unheld": (100.0, 1.0, 0.9, 0.0)}, "used outside Kubernetes"),
+        ({"unheld": (0.0, None, 0.9, 0.0)}, "reached 90% while no pod held them"),  # a device no inventory counts
         ({"unheld": (100.0, 1.0, 0.0, 20.0)}, "20.0 GiB were loaded"),
         ({"unheld": (100.0, 0.2, 0.0, 0.0)}, "unknown counts as active"),
         ({"unheld": (100.0, None, None, None)}, "unknown counts as active"),
